@@ -1,0 +1,1 @@
+"""One module a framework; each imports its framework at the top."""

@@ -1,0 +1,1 @@
+"""A production line as a Gymnasium environment (to come: ``LineEnv-v1``)."""

@@ -1,0 +1,1 @@
+"""A real Linux terminal as a Gymnasium environment."""

@@ -1,0 +1,55 @@
+"""What can go wrong, as a tree.
+
+    TermGymError
+    ├── SandboxError                 the machine under the agent failed (an infrastructure fault, never the agent's)
+    │   ├── SandboxUnavailable       this host cannot provide the backend asked for; says what is missing
+    │   ├── SandboxLost              a running sandbox vanished
+    │   └── LimitNotEnforced         a limit was set and did not take effect
+    ├── SnapshotError (OSError)      a tree could not be copied, restored or compared
+    ├── PlanError (ValueError)       text is not an action plan
+    ├── UnknownTask (LookupError)    no task of that name; suggests the nearest
+    ├── TaskError (ValueError)       a task cannot be built as it is written
+    └── ReplayError (ValueError)     a trajectory file cannot be replayed
+"""
+
+from __future__ import annotations
+
+
+class TermGymError(Exception):
+    """Any error that termgym raises on purpose."""
+
+
+class SandboxError(TermGymError, RuntimeError):
+    """The machine under the agent failed: an infrastructure fault, never the agent's."""
+
+
+class SandboxUnavailable(SandboxError):
+    """This host cannot provide the backend asked for."""
+
+
+class SandboxLost(SandboxError):
+    """A running sandbox vanished."""
+
+
+class LimitNotEnforced(SandboxError):
+    """A limit was set and did not take effect."""
+
+
+class SnapshotError(TermGymError, OSError):
+    """A tree could not be copied, restored or compared."""
+
+
+class PlanError(TermGymError, ValueError):
+    """Text is not an action plan."""
+
+
+class UnknownTask(TermGymError, LookupError):
+    """No task of that name."""
+
+
+class TaskError(TermGymError, ValueError):
+    """A task cannot be built as it is written."""
+
+
+class ReplayError(TermGymError, ValueError):
+    """A trajectory file cannot be replayed."""

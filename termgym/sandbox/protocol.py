@@ -1,0 +1,122 @@
+"""What every sandbox can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from termgym.result import Completed
+from termgym.session import Session
+from termgym.snapshot.change import Change
+from termgym.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """What the last step cost. Volatile: never part of an observation or of ``info`` by default."""
+
+    cpu_s: float | None
+    """CPU time of all processes since the step began [s]."""
+    peak_bytes: int | None
+    """Highest memory use of all processes together since the step began [bytes]."""
+    io_bytes: int | None
+    """Bytes read and written on block devices since the step began [bytes]."""
+    oom_kills: int = 0
+    """Processes that the kernel killed for memory since the step began."""
+    source: str = "none"
+    """Where the figures come from: ``cgroup-v2``, ``cgroup-v1``, ``proc`` or ``none``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """One path as a check sees it (not following a final symbolic link)."""
+
+    kind: str
+    """``file``, ``dir``, ``symlink``, ``fifo``, ``socket`` or ``device``."""
+    mode: int
+    """Permission bits, set-id and sticky included."""
+    size: int
+    """[bytes]"""
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process of the sandbox, seen from outside."""
+
+    pid: int
+    """As the agent sees it."""
+    argv: tuple[str, ...]
+    state: str
+    """One letter, as in /proc/PID/stat."""
+
+
+class Inspector(Protocol):
+    """What checks may ask about the machine. Answered from outside the sandbox, so the agent cannot forge it,
+    except ``run``, which executes as the agent's user inside it."""
+
+    def status(self, path: str) -> FileStatus | None:
+        """Return the status of an absolute agent path, or None if it does not exist."""
+
+    def read_file(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """Return up to ``limit`` bytes of a regular file (following links inside the tree), or None."""
+
+    def read_link(self, path: str) -> str | None:
+        """Return the target of a symbolic link, or None."""
+
+    def processes(self) -> tuple[Process, ...]:
+        """Return all processes of the agent but the shell and the sandbox's own."""
+
+    def listening_ports(self) -> frozenset[int]:
+        """Return the TCP ports that something listens on inside the sandbox."""
+
+    def run(self, argv: Sequence[str], *, timeout: float = 10.0, stdin: bytes = b"", cwd: str | None = None,
+            env: Mapping[str, str] | None = None) -> Completed:
+        """Run a program beside the shell as the agent's user in a clean environment; its whole tree dies at the end."""
+
+
+class Sandbox(Inspector, Protocol):
+    """A machine for one agent at a time, that goes back to a task's initial state on ``start``."""
+
+    def start(self, task: Task, *, watch: Sequence[str] = ()) -> Session:
+        """Kill what runs, put the task's initial state in place, start services and the shell.
+
+        Raises:
+            TaskError: the task's setup failed.
+            SandboxError: the machine failed.
+        """
+
+    def respawn(self) -> Session:
+        """Start a new shell on the files as they are; all processes are gone."""
+
+    def kill(self) -> None:
+        """Kill every process; return when none is left. Files stay."""
+
+    def begin_step(self) -> None:
+        """Start measuring."""
+
+    def metrics(self) -> Metrics:
+        """Return what was used since ``begin_step``."""
+
+    def diff(self) -> tuple[Change, ...]:
+        """Return what differs from the initial state."""
+
+    def digest(self) -> str:
+        """Return the digest of the tree now."""
+
+    def save(self) -> str:
+        """Keep the files as they are now under a token."""
+
+    def restore(self, token: str) -> Session:
+        """Put the files of ``save`` back and start a new shell."""
+
+    def forget(self, token: str) -> None:
+        """Free what ``save`` kept."""
+
+    def capabilities(self) -> Mapping[str, object]:
+        """Return what this sandbox really provides: isolation, snapshot, limits with their sources, network, what is missing."""
+
+    def close(self) -> None:
+        """Leave nothing behind."""

@@ -1,0 +1,1 @@
+"""Snapshots: put a tree back as it was, and say what changed."""

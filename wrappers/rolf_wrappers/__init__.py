@@ -1,0 +1,1 @@
+"""Change what is seen, done or paid, for any environment; one effect a file."""
