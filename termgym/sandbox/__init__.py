@@ -1,0 +1,1 @@
+"""Sandboxes: a machine for one agent at a time."""

@@ -1,0 +1,77 @@
+"""The command line of bubblewrap: which namespaces, which mounts, which user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from termgym.sandbox.environment import AGENT_GID, AGENT_UID, HOSTNAME, WRITABLE_ROOTS
+
+_MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one sandbox sees."""
+
+    live: Path
+    """The tree with the agent's writable roots in it."""
+    etc: Path
+    pts: Path
+    """A devpts instance of its own."""
+    proc_files: Sequence[tuple[str, str]]
+    read_only: Sequence[str] = ()
+    """Agent paths inside the writable roots that are mounted read-only."""
+    network: bool = False
+
+
+def executable() -> str | None:
+    """Return the path of bubblewrap, or None."""
+    return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
+
+
+def arguments(view: View, info_fd: int, *, real_root: bool, chdir: str) -> list[str]:
+    """Return the argv that a program's own argv is appended to.
+
+    As real root the program becomes the agent by setpriv and keeps no capability; as an ordinary user the
+    sandbox is a user namespace in which the agent's uid is the caller's own.
+    """
+    argv = [executable() or "bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    if not view.network:
+        argv.append("--unshare-net")
+    if not real_root:
+        argv += ["--unshare-user", "--uid", str(AGENT_UID), "--gid", str(AGENT_GID)]
+    # --new-session is left out on purpose: it would take the controlling terminal away.
+    argv += ["--hostname", HOSTNAME, "--die-with-parent", "--info-fd", str(info_fd)]
+    argv += _system(view)
+    for root in WRITABLE_ROOTS:
+        argv += ["--bind", str(view.live / root), f"/{root}"]
+    for path in view.read_only:
+        argv += ["--ro-bind", f"{view.live}{path}", path]
+    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", chdir]
+    if real_root:
+        argv += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--", "setpriv"]
+        argv += [f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--"]
+    else:
+        argv.append("--")
+    return argv
+
+
+def _system(view: View) -> list[str]:
+    argv = ["--ro-bind", "/usr", "/usr"]
+    for name in _MERGED:
+        path = f"/{name}"
+        if os.path.islink(path):
+            argv += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            argv += ["--ro-bind", path, path]
+    argv += ["--ro-bind", str(view.etc), "/etc", "--proc", "/proc"]
+    for source, target in view.proc_files:
+        argv += ["--ro-bind", source, target]
+    argv += ["--dev", "/dev", "--bind", str(view.pts), "/dev/pts"]
+    for path in ("/run", "/root", "/var/log", "/var/lib", "/var/cache", "/opt", "/mnt", "/media"):
+        argv += ["--dir", path]
+    return [*argv, "--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run"]

@@ -1,0 +1,231 @@
+"""Start a program inside a running sandbox, beside its shell, as the agent's user.
+
+The supervisor forks, the child joins the namespaces and forks again, because a pid namespace only holds for
+children. Nothing of this runs inside before the agent's user and limits are in force.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from termgym.result import Completed
+from termgym.sandbox import syscalls
+from termgym.sandbox.environment import AGENT_GID, AGENT_UID
+
+_JOINED = (
+    syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS | syscalls.CLONE_NEWNET
+)
+_CANNOT_START = 127
+_OUTPUT_LIMIT = 4 << 20  # [bytes] a stream; a check never needs more
+TAG = "ROLF_RUN"
+"""Variable that marks the processes of one run, so that its whole tree can be found and ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """The way in: which process's namespaces, as whom, under which limits."""
+
+    pid: int | None
+    """A process inside; None where there are no namespaces."""
+    real_root: bool
+    confine: Callable[[], None]
+    """Joins the control group and sets the rlimits of the calling process."""
+
+
+def start(
+    entrance: Entrance,
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    cwd: str,
+    streams: tuple[int, int, int],
+    *,
+    detach: bool,
+) -> int:
+    """Start ``argv`` with ``streams`` as its standard streams.
+
+    Args:
+        entrance: where and as whom.
+        argv: the program; found by the PATH in ``env``.
+        env: its whole environment.
+        cwd: its working directory inside.
+        streams: descriptors for 0, 1 and 2.
+        detach: hand it to the sandbox's pid 1, and return when that is done.
+
+    Returns:
+        The pid of a child of the caller whose exit status is the program's (``detach``: 0 once it runs).
+    """
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        entrance.confine()
+        user = _join(entrance)
+        child = os.fork()
+        if child == 0:
+            if detach and os.fork():
+                os._exit(0)
+            _become(argv, env, cwd, streams, entrance, user)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except OSError as error:
+        os.write(streams[2], f"cannot enter the sandbox: {error}\n".encode())
+    finally:
+        os._exit(status if status >= 0 else 128 - status)
+
+
+def _join(entrance: Entrance) -> int | None:
+    """Join all namespaces but the user's; return the descriptor with which that one is joined later."""
+    if entrance.pid is None:
+        return None
+    inside = os.pidfd_open(entrance.pid)
+    syscalls.enter(inside, _JOINED)
+    return None if entrance.real_root else inside
+
+
+def _become(
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    cwd: str,
+    streams: tuple[int, int, int],
+    entrance: Entrance,
+    user_namespace: int | None,
+) -> None:
+    try:
+        os.setsid()
+        if user_namespace is not None:
+            syscalls.enter(user_namespace, syscalls.CLONE_NEWUSER)
+        elif entrance.real_root:
+            drop_to_agent()
+        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+        copies = [os.dup(fd) for fd in streams]
+        for number, copy in enumerate(copies):
+            os.dup2(copy, number)
+        os.closerange(3, 1024)
+        os.chdir(cwd)
+        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        os.execvpe(argv[0], list(argv), dict(env))
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
+    finally:
+        os._exit(_CANNOT_START)
+
+
+def drop_to_agent() -> None:
+    """Turn the calling process, real root, into the agent's user for good."""
+    os.setgroups([])
+    os.setresgid(AGENT_GID, AGENT_GID, AGENT_GID)
+    os.setresuid(AGENT_UID, AGENT_UID, AGENT_UID)
+
+
+def run(
+    entrance: Entrance,
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    cwd: str,
+    *,
+    timeout: float,
+    stdin: bytes,
+    inside: Callable[[], Sequence[int]],
+) -> Completed:
+    """Run ``argv`` to its end or the time-out; whatever it started is dead when this returns.
+
+    Args:
+        entrance: where and as whom.
+        argv: the program.
+        env: its environment.
+        cwd: its working directory inside.
+        timeout: [s]
+        stdin: what it can read, at most 64 KiB beyond what it consumes at once.
+        inside: returns every pid of the sandbox.
+    """
+    tag = f"{TAG}={time.monotonic_ns():x}"
+    name, _, value = tag.partition("=")
+    source = os.memfd_create("stdin")
+    os.write(source, stdin)
+    os.lseek(source, 0, os.SEEK_SET)
+    out_r, out_w = os.pipe()
+    err_r, err_w = os.pipe()
+    try:
+        pid = start(entrance, argv, {**env, name: value}, cwd, (source, out_w, err_w), detach=False)
+        for fd in (out_w, err_w):
+            os.close(fd)
+        return _collect(pid, (out_r, err_r), timeout, tag.encode(), inside)
+    finally:
+        for fd in (source, out_r, err_r):
+            os.close(fd)
+
+
+def _collect(
+    pid: int, pipes: tuple[int, int], timeout: float, tag: bytes, inside: Callable[[], Sequence[int]]
+) -> Completed:
+    end = time.monotonic() + timeout
+    gone = os.pidfd_open(pid)
+    poll = select.poll()
+    for fd in (*pipes, gone):
+        poll.register(fd, select.POLLIN)
+    kept = {fd: bytearray() for fd in pipes}
+    timed_out = False
+    try:
+        while True:
+            ready = [fd for fd, _ in poll.poll(max(0.0, end - time.monotonic()) * 1000)]
+            _drain(poll, kept, ready)
+            # The program decides the end, not its pipes: a daemon may hold those for ever.
+            if gone in ready:
+                break
+            if time.monotonic() >= end:
+                timed_out = True
+                break
+        kill_tagged(inside, tag)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        for fd in pipes:
+            os.set_blocking(fd, False)
+            while _take(fd, kept[fd]):
+                pass
+    finally:
+        os.close(gone)
+    return Completed(status, bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), timed_out)
+
+
+def _drain(poll: select.poll, kept: dict[int, bytearray], ready: Sequence[int]) -> None:
+    for fd in ready:
+        if fd in kept and not _take(fd, kept[fd]):
+            poll.unregister(fd)
+
+
+def _take(fd: int, into: bytearray) -> bool:
+    """Read once; return whether there may be more."""
+    try:
+        data = os.read(fd, 65536)
+    except BlockingIOError:
+        return False
+    if len(into) < _OUTPUT_LIMIT:
+        into += data
+    return bool(data)
+
+
+def kill_tagged(inside: Callable[[], Sequence[int]], tag: bytes) -> None:
+    """Kill every process in the sandbox that has ``tag`` in its environment, until none is left."""
+    while True:
+        found = [pid for pid in inside() if _has_tag(pid, tag)]
+        if not found:
+            return
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        time.sleep(0.001)
+
+
+def _has_tag(pid: int, tag: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return tag in file.read().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False

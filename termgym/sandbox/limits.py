@@ -1,0 +1,188 @@
+"""Limits: set, then seen to bite before the agent's code runs under them.
+
+Control groups come first; where they are missing, rlimits stand in and the capabilities say so. RLIMIT_NPROC is
+always set as a second fence, so that a fork bomb ends even if a group fails.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from termgym.errors import LimitNotEnforced
+from termgym.sandbox.cgroups import Group, Hierarchy, hierarchies, make_group
+
+_TRIAL_PROCESSES = 3
+_TRIAL_MEMORY = 8 << 20  # [bytes]
+_SHARED_FENCE = 8192
+"""RLIMIT_NPROC counts a user, not a sandbox; where all sandboxes share one user it only fences the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the processes of one sandbox may use; None: no limit of that kind."""
+
+    memory_bytes: int | None
+    processes: int | None
+    cpu_cores: float | None
+    file_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Enforcement:
+    """What this host enforces, found out by trying."""
+
+    usable: dict[str, Hierarchy]
+    sources: dict[str, str]
+    """Limit -> ``cgroup-v2``, ``cgroup-v1``, ``rlimit`` or ``none``."""
+    missing: dict[str, str]
+    """Limit -> why the control group does not do it."""
+
+
+def probe() -> Enforcement:
+    """Try each controller once with a real offender; return what works."""
+    usable, reasons = hierarchies()
+    sources = {"memory": "rlimit", "processes": "rlimit", "cpu": "none", "file": "rlimit"}
+    missing: dict[str, str] = {}
+    for limit, controller, trial in (
+        ("memory", "memory", _memory_bites),
+        ("processes", "pids", _pids_bite),
+        ("cpu", "cpu", _cpu_is_kept),
+    ):
+        if controller not in usable:
+            missing[limit] = reasons[controller]
+            continue
+        group = make_group({controller: usable[controller]}, "probe")
+        assert group is not None
+        try:
+            bites = trial(group)
+        except OSError as error:
+            bites, reasons[controller] = False, str(error)
+        finally:
+            group.remove()
+        if bites:
+            sources[limit] = f"cgroup-v{usable[controller].version}"
+        else:
+            missing[limit] = reasons.get(controller, f"a limit set by the {controller} controller does not take effect")
+            del usable[controller]
+    return Enforcement(usable, sources, missing)
+
+
+def _offend(group: Group, offence: Callable[[], None]) -> int:
+    """Run ``offence`` in a child inside ``group``; return the child's exit status (negative: signal)."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            group.join()
+            offence()
+        except BlockingIOError:
+            os._exit(11)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _memory_bites(group: Group) -> bool:
+    group.set_memory(_TRIAL_MEMORY)
+
+    def take_too_much() -> None:
+        block = bytearray(4 * _TRIAL_MEMORY)
+        block[:: resource.getpagesize()] = b"x" * len(block[:: resource.getpagesize()])
+
+    return _offend(group, take_too_much) == -signal.SIGKILL
+
+
+def _pids_bite(group: Group) -> bool:
+    group.set_processes(_TRIAL_PROCESSES)
+
+    def fork_too_often() -> None:
+        children: list[int] = []
+        try:
+            for _ in range(2 * _TRIAL_PROCESSES):
+                pid = os.fork()
+                if pid == 0:
+                    signal.pause()
+                children.append(pid)
+        finally:
+            for pid in children:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+    return _offend(group, fork_too_often) == 11
+
+
+def _cpu_is_kept(group: Group) -> bool:
+    """A quota can only be seen to bite by spending its period; that the kernel kept the value has to do."""
+    group.set_cpu(0.5)
+    directory = group.directories["cpu"]
+    if group.versions["cpu"] == 2:
+        return (directory / "cpu.max").read_text().split() == ["50000", "100000"]
+    return (directory / "cpu.cfs_quota_us").read_text().strip() == "50000"
+
+
+def apply(group: Group | None, budget: Budget) -> None:
+    """Set the control group's limits.
+
+    Raises:
+        LimitNotEnforced: the kernel kept another value.
+    """
+    if group is None:
+        return
+    if "memory" in group.directories:
+        group.set_memory(budget.memory_bytes)
+        _verify_memory(group, budget.memory_bytes)
+    if "pids" in group.directories:
+        group.set_processes(budget.processes)
+        kept = (group.directories["pids"] / "pids.max").read_text().strip()
+        if kept != ("max" if budget.processes is None else str(budget.processes)):
+            raise LimitNotEnforced(f"pids.max is {kept!r} after asking for {budget.processes!r}")
+    if "cpu" in group.directories:
+        group.set_cpu(budget.cpu_cores)
+
+
+def _verify_memory(group: Group, wanted: int | None) -> None:
+    if wanted is None:
+        return
+    name = "memory.max" if group.versions["memory"] == 2 else "memory.limit_in_bytes"
+    kept = int((group.directories["memory"] / name).read_text())
+    if abs(kept - wanted) >= resource.getpagesize():
+        raise LimitNotEnforced(f"{name} is {kept} after asking for {wanted} bytes")
+
+
+def set_rlimits(budget: Budget, sources: dict[str, str], *, shared_user: bool) -> None:
+    """Set the calling process's rlimits; called between fork and exec, as root of the sandbox or as the user."""
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_NOFILE, 4096)
+    if budget.file_bytes is not None:
+        _lower(resource.RLIMIT_FSIZE, budget.file_bytes)
+    if budget.memory_bytes is not None and sources["memory"] == "rlimit":
+        _lower(resource.RLIMIT_DATA, budget.memory_bytes)
+    if budget.processes is not None:
+        by_group = sources["processes"] != "rlimit"
+        _lower(resource.RLIMIT_NPROC, _SHARED_FENCE if shared_user and by_group else budget.processes)
+
+
+def _lower(which: int, value: int) -> None:
+    _, hard = resource.getrlimit(which)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(which, (value, value))
+
+
+def verify_member(group: Group | None, pid: int, budget: Budget) -> None:
+    """Check that a started process is really under its limits, before the agent can type.
+
+    Raises:
+        LimitNotEnforced: it is not.
+    """
+    if group is not None:
+        for controller, directory in group.directories.items():
+            if pid not in {int(p) for p in (directory / "cgroup.procs").read_text().split()}:
+                raise LimitNotEnforced(f"process {pid} is not in its {controller} control group {directory.name}")
+    if budget.processes is not None and resource.prlimit(pid, resource.RLIMIT_NPROC)[1] == resource.RLIM_INFINITY:
+        raise LimitNotEnforced(f"process {pid} has no RLIMIT_NPROC")

@@ -1,0 +1,96 @@
+"""The few system calls that Python 3.11 does not wrap: namespaces, mounts, and paths that cannot leave their root."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+CLONE_NEWNS = 0x0002_0000  # linux/sched.h, as are the others
+CLONE_NEWUTS = 0x0400_0000
+CLONE_NEWIPC = 0x0800_0000
+CLONE_NEWUSER = 0x1000_0000
+CLONE_NEWPID = 0x2000_0000
+CLONE_NEWNET = 0x4000_0000
+MS_REC = 0x4000  # linux/mount.h
+MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+ADDR_NO_RANDOMIZE = 0x0040_0000  # linux/personality.h
+RESOLVE_NO_MAGICLINKS = 0x02  # linux/openat2.h
+RESOLVE_IN_ROOT = 0x10
+_OPENAT2 = 437  # the same number on every architecture that has it
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces of the kinds in ``flags`` for new ones."""
+    _checked(_libc.unshare(ctypes.c_int(flags)), f"unshare {flags:#x}")
+
+
+def enter(pidfd: int, flags: int) -> None:
+    """Join the namespaces of the kinds in ``flags`` of the process behind ``pidfd`` (Linux 5.8)."""
+    _checked(_libc.setns(ctypes.c_int(pidfd), ctypes.c_int(flags)), f"setns {flags:#x}")
+
+
+def mount(source: str, target: str | Path, kind: str | None, flags: int = 0, data: str | None = None) -> None:
+    """Mount ``source`` on ``target``."""
+    result = _libc.mount(
+        os.fsencode(source),
+        os.fsencode(target),
+        kind.encode() if kind else None,
+        ctypes.c_ulong(flags),
+        data.encode() if data else None,
+    )
+    _checked(result, f"mount {kind} on {target}")
+
+
+def umount(target: str | Path, flags: int = 0) -> None:
+    """Unmount ``target``."""
+    _checked(_libc.umount2(os.fsencode(target), ctypes.c_int(flags)), f"umount {target}")
+
+
+def prctl(option: int, value: int = 0) -> None:
+    """Set one attribute of this process."""
+    zero = ctypes.c_ulong(0)
+    _checked(_libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero), f"prctl {option}")
+
+
+def disable_address_randomisation() -> None:
+    """Give every program that this process starts from now on the same addresses each time (``setarch -R``)."""
+    current = _libc.personality(ctypes.c_ulong(0xFFFF_FFFF))
+    _checked(_libc.personality(ctypes.c_ulong(current | ADDR_NO_RANDOMIZE)), "personality")
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+def open_in_root(root_fd: int, path: str, flags: int) -> int:
+    """Open ``path`` as if ``root_fd`` were ``/``: neither ``..`` nor a symbolic link leads out of it.
+
+    Returns:
+        A new file descriptor.
+
+    Raises:
+        OSError: as open(2).
+    """
+    how = _OpenHow(flags | os.O_CLOEXEC, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS)
+    result = _libc.syscall(
+        ctypes.c_long(_OPENAT2),
+        ctypes.c_int(root_fd),
+        os.fsencode(path),
+        ctypes.byref(how),
+        ctypes.c_size_t(ctypes.sizeof(how)),
+    )
+    return _checked(int(result), path)
