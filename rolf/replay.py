@@ -1,0 +1,207 @@
+"""Replay: do again what a trajectory file says was done, and name the first thing that came out differently."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import WrapperSpec
+
+from rolf.trajectory import Line, Trajectory, TrajectoryError, jsonable, read_trajectory
+
+SHORTENED = 200
+"""Longest value that a report quotes [characters]."""
+COMPARED = {
+    "reset": ("observation", "info"),
+    "step": ("observation", "reward", "terminated", "truncated", "info"),
+    "final": ("state_digest", "diff"),
+}
+"""What is compared of each kind of line, in the order in which a difference is named."""
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first thing that differs."""
+
+    line: int
+    """Line of the trajectory file."""
+    episode: int
+    """From 0."""
+    step: int
+    """Steps taken in the episode before; 0 at its reset."""
+    field: str
+    """What differs, e.g. ``observation.stdout`` or ``info.checks[0].passed``."""
+    recorded: str
+    """The value in the file, shortened around the first difference."""
+    got: str
+    """The value now, shortened in the same way."""
+
+    def __str__(self) -> str:
+        where = f"episode {self.episode}, step {self.step}: {self.field} differs (line {self.line} of the file)"
+        return f"{where}\n  recorded {self.recorded}\n  got      {self.got}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a replay came to."""
+
+    path: str
+    env_id: str
+    episodes: int
+    """Episodes begun."""
+    steps: int
+    """Steps whose outcomes were equal."""
+    divergence: Divergence | None
+    cut: str | None
+    """Why the file's end could not be read, if it was cut off."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether everything that the file holds came out the same."""
+        return self.divergence is None
+
+    @property
+    def exit_code(self) -> int:
+        """0: equal, 1: diverged."""
+        return 0 if self.equal else 1
+
+    def __str__(self) -> str:
+        counted = f"{self.steps} step{'' if self.steps == 1 else 's'} in {self.episodes} of {self.env_id}"
+        said = f"equal: {counted}" if self.equal else f"diverged after {counted}\n{self.divergence}"
+        return f"{said}\nthe file is not whole: {self.cut}; all before it was compared" if self.cut else said
+
+
+def replay(path: str | Path) -> Report:
+    """Make the environment of a trajectory file again, take the same actions, and compare.
+
+    What the environment declares volatile (``metadata["volatile"]``) is not compared.
+
+    Raises:
+        TrajectoryError: the file is no trajectory, or holds no episode.
+        gymnasium.error.Error: its environment is not known here.
+    """
+    trajectory = read_trajectory(path)
+    if not trajectory.lines:
+        reason = trajectory.cut or "it ends after its header"
+        raise TrajectoryError(f"{str(path)!r} holds no episode: {reason}; call reset and step while recording")
+    env = _make(trajectory.header)
+    try:
+        return _compare(env, trajectory, str(path))
+    finally:
+        env.close()
+
+
+def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
+    """Return the recorded environment, the wrappers that were inside the recorder included."""
+    module, _, name = str(header["env_id"]).rpartition(":")
+    if module:
+        __import__(module)
+    spec = copy.deepcopy(gymnasium.spec(name))
+    spec.additional_wrappers = tuple(WrapperSpec(**wrapper) for wrapper in header.get("wrappers", ()))
+    settings = dict(header["kwargs"])
+    if header.get("max_episode_steps") is not None:
+        settings["max_episode_steps"] = header["max_episode_steps"]
+    return gymnasium.make(spec, **settings)
+
+
+def _compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) -> Report:
+    env_id, volatile = str(trajectory.header["env_id"]), trajectory.header.get("volatile", ())
+    episodes = steps = in_episode = 0
+    latest: dict[str, Any] = {}
+    for line in trajectory.lines:
+        if line.kind == "reset":
+            episodes, in_episode = episodes + 1, 0
+        elif line.kind == "step":
+            in_episode += 1
+        latest = _again(env, line, latest)
+        found = _first_difference(line, latest, volatile)
+        if found is not None:
+            field, recorded, got = found
+            at = Divergence(line.number, episodes - 1, max(0, in_episode - 1), field, *_shortened(recorded, got))
+            return Report(path, env_id, episodes, steps, at, trajectory.cut)
+        steps += line.kind == "step"
+    return Report(path, env_id, episodes, steps, None, trajectory.cut)
+
+
+def _again(env: gymnasium.Env[Any, Any], line: Line, before: dict[str, Any]) -> dict[str, Any]:
+    """Do what a line says was done and return what came of it, in the line's own terms."""
+    content = line.content
+    if line.kind == "reset":
+        observation, info = env.reset(seed=content["seed"], options=content["options"])
+        return {"observation": jsonable(observation), "info": jsonable(info)}
+    if line.kind == "step":
+        action = env.action_space.from_jsonable(content["action"])[0]
+        observation, reward, terminated, truncated, info = env.step(action)
+        outcome = {"observation": observation, "reward": reward, "terminated": terminated, "truncated": truncated}
+        return {key: jsonable(value) for key, value in outcome.items()} | {"info": jsonable(info)}
+    if line.kind == "final":
+        return final_state(env, before.get("info", {}))
+    raise TrajectoryError(f"line {line.number} is of the unknown kind {line.kind!r}; known are {', '.join(COMPARED)}")
+
+
+def final_state(env: gymnasium.Env[Any, Any], info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state an episode left behind, where the environment can tell: its digest and what changed.
+
+    Args:
+        env: The environment, or any wrapper of it.
+        info: The last step's; a finished episode has told its state there.
+    """
+    world: Any = env.unwrapped
+    told: dict[str, Any] = {}
+    for name in ("state_digest", "diff"):
+        if name in info:
+            told[name] = jsonable(info[name])
+        elif callable(getattr(world, name, None)):
+            told[name] = jsonable(getattr(world, name)())
+    return told
+
+
+def _first_difference(line: Line, got: Mapping[str, Any], volatile: Sequence[str]) -> tuple[str, Any, Any] | None:
+    for field in COMPARED[line.kind]:
+        if field in line.content or field in got:
+            pair = (line.content.get(field, _ABSENT), got.get(field, _ABSENT))
+            found = next(_differences(field, *pair, volatile), None)
+            if found is not None:
+                return found
+    return None
+
+
+def _differences(name: str, recorded: Any, got: Any, volatile: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (field, recorded, got) for each leaf that differs."""
+    if name in volatile:
+        return
+    if isinstance(recorded, dict) and isinstance(got, dict):
+        for key in [*recorded, *(key for key in got if key not in recorded)]:
+            yield from _differences(f"{name}.{key}", recorded.get(key, _ABSENT), got.get(key, _ABSENT), volatile)
+    elif isinstance(recorded, list) and isinstance(got, list):
+        for index in range(max(len(recorded), len(got))):
+            left = recorded[index] if index < len(recorded) else _ABSENT
+            right = got[index] if index < len(got) else _ABSENT
+            yield from _differences(f"{name}[{index}]", left, right, volatile)
+    elif _told(recorded) != _told(got):
+        yield name, recorded, got
+
+
+def _told(value: Any) -> str:
+    return "nothing" if value is _ABSENT else json.dumps(value, sort_keys=True)
+
+
+def _shortened(recorded: Any, got: Any) -> tuple[str, str]:
+    """Return both values as text, cut so that the first differing character is in sight."""
+    left, right = _told(recorded), _told(got)
+    if max(len(left), len(right)) <= SHORTENED:
+        return left, right
+    shared = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    start = max(0, shared - SHORTENED // 4)
+
+    def around(text: str) -> str:
+        end = start + SHORTENED
+        return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+    return around(left), around(right)

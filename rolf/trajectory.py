@@ -1,0 +1,189 @@
+"""Trajectory files: what happened in an environment, one JSON object a line, readable up to the moment of a crash.
+
+The lines of a file are, in order: one ``header`` (which environment, made how, with which packages), then for every
+episode one ``reset``, its ``step`` lines, and one ``final``. Every line is flushed before the next call returns.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+FORMAT = "rolf-trajectory/1"
+PACKAGES = ("rolf", "gymnasium", "numpy", "pydantic")
+LARGEST_ARRAY = 4_096
+"""Arrays with more elements than this are kept as a digest."""
+
+
+class TrajectoryError(ValueError):
+    """A file is not a trajectory, or cannot be replayed as it is."""
+
+
+class Line(NamedTuple):
+    """One line of a trajectory file."""
+
+    number: int
+    """From 1, as editors count."""
+    content: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """``header``, ``reset``, ``step`` or ``final``."""
+        return str(self.content["type"])
+
+
+class Trajectory(NamedTuple):
+    """A trajectory file as it was read."""
+
+    header: dict[str, Any]
+    lines: list[Line]
+    """All that follows the header."""
+    cut: str | None
+    """What is wrong with the end of the file if it was cut off in mid-line, else None."""
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value as JSON can hold it: equal values give equal results, whatever process made them.
+
+    Tuples become lists, enumeration members their values, dataclasses and named tuples dictionaries, bytes base64;
+    arrays become lists, or a digest where they are large.
+
+    Raises:
+        TypeError: the value is of a kind that no other process could read back or compare.
+    """
+    if isinstance(value, Enum):
+        return jsonable(value.value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, bytes):
+        return {"base64": base64.b64encode(value).decode("ascii")}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return _container(value)
+
+
+def _container(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {key: jsonable(item) for key, item in value._asdict().items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((jsonable(item) for item in value), key=repr)
+    raise TypeError(f"a trajectory cannot hold {value!r} of type {type(value).__name__}; allowed is what JSON knows")
+
+
+def _array(array: np.ndarray[Any, Any]) -> Any:
+    if array.dtype == object:
+        return [jsonable(item) for item in array]
+    if array.size <= LARGEST_ARRAY:
+        return array.tolist()
+    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+    return {"sha256": digest, "shape": list(array.shape), "dtype": str(array.dtype)}
+
+
+def digest(value: Any) -> str:
+    """Return 16 hexadecimal digits that are equal for equal values, across processes and machines."""
+    text = json.dumps(jsonable(value), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of the packages that a trajectory may depend on, Python's and the kernel's included."""
+    found = {"python": platform.python_version(), "kernel": platform.release()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a checkout, or an optional package
+            found[name] = "not installed"
+    return found
+
+
+class TrajectoryWriter:
+    """Write a trajectory file, a line at a time.
+
+    Args:
+        path: The file; its directory is made.
+        overwrite: Whether an existing file may be replaced.
+
+    Raises:
+        FileExistsError: the file is there and ``overwrite`` is False.
+    """
+
+    def __init__(self, path: str | Path, *, overwrite: bool = False) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._file = self.path.open("w" if overwrite else "x", encoding="ascii")
+        except FileExistsError:
+            message = f"{str(self.path)!r} is there already; give another path, or overwrite=True to replace it"
+            raise FileExistsError(message) from None
+
+    def write(self, kind: str, **content: Any) -> None:
+        """Write one line and flush it."""
+        self._file.write(json.dumps({"type": kind, **jsonable(content)}, separators=(",", ":")) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; may be called again."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def read_trajectory(path: str | Path) -> Trajectory:
+    """Return a trajectory file, all of it that is whole.
+
+    Raises:
+        TrajectoryError: the file is no trajectory, is of another format, or is damaged before its last line.
+        OSError: the file cannot be read.
+    """
+    lines = _parsed(Path(path))
+    first, cut = next(lines, (None, "the file is empty"))
+    if first is None:
+        raise TrajectoryError(f"{str(path)!r} is not a trajectory: {cut}; rolf_wrappers.RecordTrajectory writes them")
+    if first.kind != "header" or first.content.get("format") != FORMAT:
+        got = first.content.get("format", first.kind)
+        raise TrajectoryError(f"{str(path)!r} begins with {got!r}; this version reads {FORMAT!r}")
+    read: list[Line] = []
+    for line, cut in lines:
+        if line is None:
+            return Trajectory(first.content, read, cut)
+        read.append(line)
+    return Trajectory(first.content, read, None)
+
+
+def _parsed(path: Path) -> Iterator[tuple[Line | None, str | None]]:
+    """Yield whole lines, then (None, reason) if the last one is half written."""
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            try:
+                content = json.loads(raw)
+            except ValueError as error:
+                if not raw.endswith(b"\n"):
+                    yield None, f"line {number} was cut off in mid-write ({len(raw)} bytes are left of it)"
+                    return
+                raise TrajectoryError(f"{str(path)!r}, line {number} is not JSON: {error}") from error
+            if not isinstance(content, dict) or "type" not in content:
+                raise TrajectoryError(f"{str(path)!r}, line {number} is not a trajectory's line: it has no 'type'")
+            yield Line(number, content), None

@@ -1,0 +1,104 @@
+"""How an environment is set up: what ``gymnasium.make`` may say beside the task, checked before anything starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from termgym.reward import RewardWeights
+    from termgym.tasks.task import Limits
+
+REWARDS = ("terms", "success", "shaped")
+GOAL_MOMENTS = ("step", "submit")
+CLOCKS = ("real", "frozen")
+RENDER_MODES = ("ansi", "human", "rgb_array")
+SMALLEST_OUTPUT_LIMIT = 256
+LARGEST_OUTPUT_LIMIT = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an environment keeps for its whole life."""
+
+    backend: str = "local"
+    """Where the shell runs; ``termgym.sandbox`` knows the names."""
+    snapshot: str | None = None
+    """How files are put back; None: the first that works here."""
+    reward: str = "terms"
+    """``terms`` (eleven terms), ``success`` (0 or 1) or ``shaped`` (potential-based)."""
+    weights: RewardWeights | None = None
+    """Weights of the eleven terms; None: the defaults."""
+    check_goal: str = "step"
+    """``step``: the episode ends when the goal holds; ``submit``: the goal is looked at when the episode ends."""
+    max_steps: int | None = None
+    """Steps until truncation; None: the task's own."""
+    trajectory_timeout: float | None = None
+    """Wall time until truncation [s]; None: no limit."""
+    output_limit: int = 32_768
+    """Bytes kept of each output stream."""
+    network: bool = False
+    """Whether the sandbox shares the host's network."""
+    clock: str = "real"
+    """``real``, or ``frozen`` at SOURCE_DATE_EPOCH."""
+    limits: Limits | None = None
+    """What an episode may use; None: the task's own."""
+    snapshot_dir: str | None = None
+    """Where the rsync snapshot writes its logs; None: nowhere."""
+    render_mode: str | None = None
+
+    def __post_init__(self) -> None:
+        _choice("reward", self.reward, REWARDS)
+        _choice("check_goal", self.check_goal, GOAL_MOMENTS)
+        _choice("clock", self.clock, CLOCKS)
+        _choice("render_mode", self.render_mode, (None, *RENDER_MODES))
+        _kind("backend", self.backend, str, "the name of a backend, such as 'local'")
+        _kind("network", self.network, bool, "True or False")
+        if self.max_steps is not None:
+            _whole("max_steps", self.max_steps, 1, 2**31 - 1)
+        _whole("output_limit", self.output_limit, SMALLEST_OUTPUT_LIMIT, LARGEST_OUTPUT_LIMIT)
+        if self.trajectory_timeout is not None:
+            _positive("trajectory_timeout", self.trajectory_timeout)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Options:
+        """Return the options that keyword arguments name.
+
+        Raises:
+            TypeError: a name is unknown; the message suggests the nearest.
+            ValueError: a value is not allowed; the message says what is.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                raise TypeError(f"TermEnv has no argument {name!r}; {hint}It takes task, {', '.join(known)}")
+        return cls(**given)
+
+
+def _choice(name: str, got: object, allowed: tuple[object, ...]) -> None:
+    if got not in allowed:
+        raise ValueError(f"{name}={got!r} is not known; allowed are {', '.join(map(repr, allowed))}")
+
+
+def _kind(name: str, got: object, kind: type, wanted: str) -> None:
+    if not isinstance(got, kind):
+        raise TypeError(f"{name}={got!r} is of type {type(got).__name__}; give {wanted}")
+
+
+def _whole(name: str, got: object, low: int, high: int) -> None:
+    if not isinstance(got, int) or isinstance(got, bool):
+        raise TypeError(f"{name}={got!r} is of type {type(got).__name__}; give a whole number from {low} to {high}")
+    if not low <= got <= high:
+        raise ValueError(f"{name}={got!r} is out of range; give a whole number from {low} to {high}")
+
+
+def _positive(name: str, got: object) -> None:
+    if not isinstance(got, (int, float)) or isinstance(got, bool):
+        raise TypeError(f"{name}={got!r} is of type {type(got).__name__}; give seconds above 0, or None for no limit")
+    if not (got > 0 and math.isfinite(got)):
+        raise ValueError(f"{name}={got!r} is out of range; give finite seconds above 0, or None for no limit")
