@@ -1,0 +1,29 @@
+"""The command line: results on stdout, talk on stderr, exit code 2 for usage."""
+
+from __future__ import annotations
+
+import click
+
+from rolf import __version__
+from rolf.commands import demo, doctor, play, replay, tasks
+from rolf.commands import list as listing
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Documentation: docs/ of the repository; `rolf COMMAND --help` says what a command takes.",
+)
+@click.version_option(__version__, "--version", "-V", prog_name="rolf", message="%(prog)s %(version)s")
+def main() -> None:
+    """Reinforcement-learning environments that are real: a Linux terminal, a production line."""
+
+
+for command in (
+    demo.command,
+    doctor.command,
+    listing.command,
+    play.command,
+    replay.command,
+    tasks.command,
+):
+    main.add_command(command)

@@ -1,0 +1,25 @@
+"""``rolf replay``: does a recorded episode still go the same way?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("replay")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def command(file: Path) -> None:
+    """Play a recorded trajectory again and name the first step that differs.
+
+    FILE is what `rolf_wrappers.RecordTrajectory` wrote. Exit code 0: every step was the same; 1: one was not.
+    """
+    from rolf.replay import replay
+
+    try:
+        report = replay(file)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="FILE") from error
+    click.echo(str(report))
+    if not report.equal:
+        raise SystemExit(1)

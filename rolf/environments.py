@@ -1,0 +1,99 @@
+"""The installed environments, found by the entry points that they register; rolf itself imports none of them.
+
+An environment joins the command line by one line of packaging metadata:
+
+    [project.entry-points."rolf.environments"]
+    "TermEnv-v1" = "termgym.catalogue"
+
+The name is the environment's Gymnasium id, the value a module that offers what `Environment` asks for. So `rolf list`,
+`rolf tasks` and `rolf doctor` reach environments that rolf has never heard of, those of other distributions too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import entry_points
+from typing import Protocol, cast
+
+GROUP = "rolf.environments"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEntry:
+    """One task that an environment offers."""
+
+    name: str
+    """What ``gymnasium.make(..., task=name)`` takes."""
+    causes: tuple[str, ...]
+    """What may lie behind the one symptom; ``name/cause`` pins it."""
+    instruction: str
+    """What the agent is asked to do, for one world of many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether one instance of a task is fit to be counted."""
+
+    task: str
+    """``name/cause@seed``"""
+    problems: tuple[str, ...]
+    """Empty: the oracle succeeds, doing nothing does not, and the same seed gives the same world."""
+    seconds: float
+    """Time that the validation took [s]."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.problems
+
+
+class State(StrEnum):
+    """How much of something works on this machine."""
+
+    OK = "ok"
+    LIMITED = "limited"
+    """Something weaker stands in for it."""
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that an environment uses of this machine, and whether it is there."""
+
+    subject: str
+    state: State
+    found: str
+    """What was found by trying."""
+    advice: str = ""
+    """What to do about it, as a line to type where there is one; empty when all is well."""
+
+
+class Environment(Protocol):
+    """What the module behind an entry point offers."""
+
+    SUMMARY: str
+    """One line for lists."""
+
+    def tasks(self) -> Sequence[TaskEntry]:
+        """Return the tasks, sorted by name."""
+
+    def validate(self, names: Sequence[str], seeds: int) -> Iterator[Verdict]:
+        """Validate ``seeds`` worlds of each task named (``task`` or ``task/cause``; none: all), one verdict at a time.
+
+        Raises:
+            LookupError: no task has one of the names.
+        """
+
+    def checkup(self) -> Iterable[Finding]:
+        """Say what works on this machine, found by trying."""
+
+
+def environments() -> dict[str, Environment]:
+    """Return the installed environments: Gymnasium id with its module (``termgym:TermEnv-v1``) -> environment."""
+    found = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        package = entry.module.partition(".")[0]
+        found[f"{package}:{entry.name}"] = cast(Environment, entry.load())
+    return found
