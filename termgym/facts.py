@@ -31,7 +31,7 @@ class StepFacts:
     validation: tuple[CheckResult, ...] = ()
     """The plan's own validation steps."""
     goal: tuple[CheckResult, ...] = ()
-    """The task's goal checks, as far as they were evaluated (all of them with ``reward="shaped"``, else up to the first that fails)."""
+    """The task's goal checks, as far as they were evaluated: all for ``reward="shaped"``, else up to a failure."""
     success: bool = False
     ended: bool = False
     """Whether the episode ends with this step (terminated or truncated)."""
