@@ -1,0 +1,1 @@
+"""What a person sees of an episode: text, a live terminal, or a picture."""
