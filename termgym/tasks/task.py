@@ -72,11 +72,14 @@ class Task:
     allowed: tuple[str, ...] = (f"{HOME}/**",)
     """Globs (``**`` crosses directories) of paths that may change without state drift."""
     required_env: Mapping[str, str] = field(default_factory=dict)
-    """Shell variables that must have these values for the environment to count as active; value ``*`` = any non-empty."""
+    """Shell variables that must have these values for the environment to count as active; ``*``: any non-empty."""
     limits: Limits = field(default_factory=Limits)
     oracle: tuple[ActionPlan, ...] = ()
     """Plans that reach the goal: the proof that it can be reached."""
     max_steps: int = 30
+    symptom: tuple[ActionPlan, ...] = ()
+    """Plans that show what the instruction complains of: in the initial state each ends with its expected exit status
+    and its validation steps hold. ``validate`` runs them, episodes do not."""
     tags: tuple[str, ...] = ()
     family: str = ""
     cause: str = ""
