@@ -20,8 +20,8 @@ class View:
     live: Path
     """The tree with the agent's writable roots in it."""
     etc: Path
-    pts: Path
-    """A devpts instance of its own."""
+    pts: Path | None
+    """A devpts instance of its own; None: no terminal."""
     proc_files: Sequence[tuple[str, str]]
     read_only: Sequence[str] = ()
     """Agent paths inside the writable roots that are mounted read-only."""
@@ -33,7 +33,7 @@ def executable() -> str | None:
     return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
 
 
-def arguments(view: View, info_fd: int, *, real_root: bool, chdir: str) -> list[str]:
+def arguments(view: View, info_fd: int | None, *, real_root: bool, chdir: str) -> list[str]:
     """Return the argv that a program's own argv is appended to.
 
     As real root the program becomes the agent by setpriv and keeps no capability; as an ordinary user the
@@ -45,7 +45,9 @@ def arguments(view: View, info_fd: int, *, real_root: bool, chdir: str) -> list[
     if not real_root:
         argv += ["--unshare-user", "--uid", str(AGENT_UID), "--gid", str(AGENT_GID)]
     # --new-session is left out on purpose: it would take the controlling terminal away.
-    argv += ["--hostname", HOSTNAME, "--die-with-parent", "--info-fd", str(info_fd)]
+    argv += ["--hostname", HOSTNAME, "--die-with-parent"]
+    if info_fd is not None:
+        argv += ["--info-fd", str(info_fd)]
     argv += _system(view)
     for root in WRITABLE_ROOTS:
         argv += ["--bind", str(view.live / root), f"/{root}"]
@@ -71,7 +73,9 @@ def _system(view: View) -> list[str]:
     argv += ["--ro-bind", str(view.etc), "/etc", "--proc", "/proc"]
     for source, target in view.proc_files:
         argv += ["--ro-bind", source, target]
-    argv += ["--dev", "/dev", "--bind", str(view.pts), "/dev/pts"]
+    argv += ["--dev", "/dev"]
+    if view.pts is not None:
+        argv += ["--bind", str(view.pts), "/dev/pts"]
     for path in ("/run", "/root", "/var/log", "/var/lib", "/var/cache", "/opt", "/mnt", "/media"):
         argv += ["--dir", path]
     return [*argv, "--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run"]

@@ -17,6 +17,7 @@ from termgym.sandbox.cgroups import Group, Hierarchy, hierarchies, make_group
 
 _TRIAL_PROCESSES = 3
 _TRIAL_MEMORY = 8 << 20  # [bytes]
+_REFUSED = 11  # EAGAIN, what fork says at the limit
 _SHARED_FENCE = 8192
 """RLIMIT_NPROC counts a user, not a sandbox; where all sandboxes share one user it only fences the host."""
 
@@ -79,11 +80,11 @@ def _offend(group: Group, offence: Callable[[], None]) -> int:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             group.join()
             offence()
+            os._exit(0)
         except BlockingIOError:
-            os._exit(11)
-        except BaseException:
+            os._exit(_REFUSED)
+        finally:
             os._exit(1)
-        os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
@@ -113,7 +114,7 @@ def _pids_bite(group: Group) -> bool:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
 
-    return _offend(group, fork_too_often) == 11
+    return _offend(group, fork_too_often) == _REFUSED
 
 
 def _cpu_is_kept(group: Group) -> bool:

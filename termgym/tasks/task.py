@@ -66,6 +66,8 @@ class Task:
     setup: str = ""
     """Bash script run once, as the agent in $HOME inside a sandbox without network, to finish the initial state.
     Its result is frozen (modification times set to SOURCE_DATE_EPOCH) and shared by every episode of this id."""
+    tree: str | None = None
+    """Host directory that is copied to become the initial $HOME, before ``files`` and ``setup``."""
     services: tuple[Service, ...] = ()
     read_only: tuple[str, ...] = ()
     """Paths of the initial state that are mounted read-only."""

@@ -1,0 +1,338 @@
+"""LocalSandbox: this machine, in namespaces of its own."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import errno
+import functools
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from termgym.errors import SandboxUnavailable
+from termgym.result import Completed
+from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
+from termgym.sandbox.environment import faketime_library, frozen_clock, pinned
+from termgym.sandbox.measuring import Meter, open_meter
+from termgym.sandbox.processes import descendants, listening_ports, look
+from termgym.sandbox.seen import FileStatus, Metrics, Process
+from termgym.sandbox.syscalls import open_in_root
+from termgym.session import Session, Terminal
+from termgym.snapshot.change import Change, ChangeKind
+from termgym.tasks.task import HOME, Limits, Task
+
+_KINDS = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "dir",
+    stat.S_IFLNK: "symlink",
+    stat.S_IFIFO: "fifo",
+    stat.S_IFSOCK: "socket",
+}
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENAMETOOLONG, errno.EINVAL)
+
+
+class LocalSandbox:
+    """A sandbox on this machine.
+
+    Args:
+        isolated: in namespaces; False is ``local-unsafe``, which protects nothing.
+        snapshot: backend by name; None: the fastest that works here.
+        network: share the host's network instead of an empty one.
+        clock: ``real`` or ``frozen`` (libfaketime).
+        limits: override the task's.
+        log_dir: where the rsync snapshot keeps its logs.
+
+    Raises:
+        SandboxUnavailable: this host cannot do it; the message says what is missing.
+    """
+
+    def __init__(
+        self,
+        *,
+        isolated: bool = True,
+        snapshot: str | None = None,
+        network: bool = False,
+        clock: str = "real",
+        limits: Limits | None = None,
+        log_dir: str | None = None,
+    ) -> None:
+        self._isolated = isolated
+        self._limits = limits
+        self._clock = _clock_variables(clock)
+        self._supervisor: Supervisor = isolated_supervisor() if isolated else unsafe_supervisor()
+        self._machine = self._supervisor.name_machine()
+        self._ask("open", snapshot=snapshot, network=network, log_dir=log_dir)
+        self._network = network
+        self._hello, _ = self._supervisor.request("hello")
+        self._facts: dict[str, Any] = {}
+        self._root_fd = self._live_fd = -1
+        self._session: Session | None = None
+        self._meter: Meter | None = None
+        self._watch: tuple[str, ...] = ()
+        self._env: dict[str, str] = {}
+        self._closed = False
+
+    def _ask(self, do: str, **fields: Any) -> tuple[dict[str, Any], list[int]]:
+        return self._supervisor.request(do, machine=self._machine, **fields)
+
+    # ---- shells
+
+    def start(self, task: Task, *, watch: Sequence[str] = ()) -> Session:
+        """See ``Sandbox.start``."""
+        self._watch = tuple(watch)
+        self._env = {**pinned(), **self._clock}
+        limits = self._limits or task.limits
+        request = _request(task, limits, self._env)
+        self._end_session()
+        reply, fds = self._ask("start", **request)
+        if reply.get("need") == "recipe":
+            reply, fds = self._ask("start", recipe=_recipe(task), **request)
+        return self._adopt(reply, fds)
+
+    def respawn(self) -> Session:
+        """See ``Sandbox.respawn``."""
+        self._end_session()
+        return self._adopt(*self._ask("respawn"))
+
+    def restore(self, token: str) -> Session:
+        """See ``Sandbox.restore``."""
+        self._end_session()
+        return self._adopt(*self._ask("restore", token=token))
+
+    def _adopt(self, facts: dict[str, Any], fds: Sequence[int]) -> Session:
+        self._facts = facts
+        command, main, error, report, script, self._root_fd, self._live_fd = fds
+        cgroup = facts["cgroup"]
+        if self._meter is None:
+            self._meter = open_meter(cgroup)
+        terminal = Terminal(command, main, error, report, script, facts["shell_pid"], self._wait, self.kill, self._pids)
+        try:
+            self._session = Session(terminal, watch=self._watch)
+        except BaseException:
+            for fd in (command, main, error, report, script):
+                with contextlib.suppress(OSError):
+                    os.close(fd)
+            raise
+        return self._session
+
+    def _end_session(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        for fd in (self._root_fd, self._live_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._root_fd = self._live_fd = -1
+
+    def _wait(self, timeout: float) -> int | None:
+        status: int | None = self._ask("wait", timeout=timeout)[0]["status"]
+        return status
+
+    def _pids(self) -> Sequence[int]:
+        init = self._facts.get("init_pid")
+        return descendants(self._hello["pid"] if init is None else init)
+
+    def kill(self) -> None:
+        """See ``Sandbox.kill``."""
+        self._ask("kill")
+
+    # ---- what can be asked from outside
+
+    def _open(self, path: str, flags: int) -> int | None:
+        """Open an agent path; None where there is nothing (or nothing that can be reached)."""
+        root = self._root_fd if self._isolated and self._processes_alive() else self._live_fd
+        try:
+            return open_in_root(root, path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+        except OSError as error:
+            if error.errno in _NOT_THERE:
+                return None
+            raise
+
+    def _processes_alive(self) -> bool:
+        return os.path.exists(f"/proc/{self._facts['init_pid']}/ns")
+
+    def status(self, path: str) -> FileStatus | None:
+        """See ``Inspector.status``."""
+        fd = self._open(path, os.O_PATH | os.O_NOFOLLOW)
+        if fd is None:
+            return None
+        try:
+            found = os.fstat(fd)
+        finally:
+            os.close(fd)
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "device")
+        return FileStatus(kind, stat.S_IMODE(found.st_mode), found.st_size, found.st_uid, found.st_gid)
+
+    def read_file(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """See ``Inspector.read_file``."""
+        fd = self._open(path, os.O_RDONLY)
+        if fd is None:
+            return None
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                return None
+            data = bytearray()
+            while len(data) < limit and (piece := os.read(fd, limit - len(data))):
+                data += piece
+            return bytes(data)
+        finally:
+            os.close(fd)
+
+    def read_link(self, path: str) -> str | None:
+        """See ``Inspector.read_link``."""
+        fd = self._open(path, os.O_PATH | os.O_NOFOLLOW)
+        if fd is None:
+            return None
+        try:
+            return os.readlink("", dir_fd=fd)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+
+    def processes(self) -> tuple[Process, ...]:
+        """See ``Inspector.processes``."""
+        shell = self._facts["shell_pid"]
+        return look(pid for pid in self._pids() if pid != shell)
+
+    def listening_ports(self) -> frozenset[int]:
+        """See ``Inspector.listening_ports``."""
+        return listening_ports(self._facts["init_pid"] or self._hello["pid"])
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout: float = 10.0,
+        stdin: bytes = b"",
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """See ``Inspector.run``."""
+        reply, _ = self._ask(
+            "run",
+            argv=list(argv),
+            timeout=timeout,
+            stdin=base64.b64encode(stdin).decode(),
+            cwd=cwd,
+            env=dict(env or {}),
+        )
+        out, err = base64.b64decode(reply["stdout"]), base64.b64decode(reply["stderr"])
+        return Completed(reply["exit_code"], out, err, reply["timed_out"])
+
+    # ---- figures, files
+
+    def begin_step(self) -> None:
+        """See ``Sandbox.begin_step``."""
+        if self._meter is not None:
+            self._meter.begin(self._pids)
+
+    def metrics(self) -> Metrics:
+        """See ``Sandbox.metrics``."""
+        if self._meter is None:
+            return Metrics(None, None, None)
+        return self._meter.read(self._pids)
+
+    def diff(self) -> tuple[Change, ...]:
+        """See ``Sandbox.diff``."""
+        changes = self._ask("diff")[0]["changes"]
+        return tuple(Change(path, ChangeKind(kind), before, after) for path, kind, before, after in changes)
+
+    def digest(self) -> str:
+        """See ``Sandbox.digest``."""
+        return str(self._ask("digest")[0]["digest"])
+
+    def save(self) -> str:
+        """See ``Sandbox.save``."""
+        return str(self._ask("save")[0]["token"])
+
+    def forget(self, token: str) -> None:
+        """See ``Sandbox.forget``."""
+        self._ask("forget", token=token)
+
+    def capabilities(self) -> Mapping[str, object]:
+        """See ``Sandbox.capabilities``."""
+        return {
+            "isolation": self._hello["isolation"],
+            "snapshot": self._facts.get("snapshot"),
+            "limits": dict(self._hello["limits"]),
+            "network": "host" if self._network or not self._isolated else "none",
+            "missing": {
+                **{f"limit {name}": why for name, why in self._hello["missing"].items()},
+                **{f"snapshot {name}": why for name, why in self._hello["snapshots"].items() if why is not None},
+            },
+        }
+
+    def close(self) -> None:
+        """See ``Sandbox.close``."""
+        if self._closed:
+            return
+        self._closed = True
+        self._end_session()
+        if self._meter is not None:
+            self._meter.close()
+        if not self._supervisor.lost:
+            self._ask("close_machine")
+        if not self._isolated:
+            self._supervisor.end()
+
+
+def _clock_variables(clock: str) -> dict[str, str]:
+    if clock == "real":
+        return {}
+    if clock != "frozen":
+        raise ValueError(f"clock is {clock!r}; allowed are 'real' and 'frozen'")
+    library = faketime_library()
+    if library is None:
+        raise SandboxUnavailable("clock='frozen' needs libfaketime; install it (`apt-get install libfaketime`)")
+    return frozen_clock(library)
+
+
+def _request(task: Task, limits: Limits, env: Mapping[str, str]) -> dict[str, Any]:
+    services = [
+        {"argv": list(s.argv), "ready_port": s.ready_port, "ready_path": s.ready_path, "cwd": s.cwd}
+        for s in task.services
+    ]
+    return {
+        "key": _key(task),
+        "services": services,
+        "read_only": list(task.read_only),
+        "env": dict(env),
+        "disk_bytes": limits.disk_bytes,
+        "budget": {
+            "memory_bytes": limits.memory_bytes,
+            "processes": limits.processes,
+            "cpu_cores": limits.cpu_cores,
+            "file_bytes": limits.file_bytes,
+        },
+    }
+
+
+@functools.lru_cache(maxsize=256)
+def _recipe_text(task_files: tuple[Any, ...], setup: str, tree: str | None) -> str:
+    files = [
+        {"path": f.path, "content": base64.b64encode(f.content).decode(), "mode": f.mode, "kind": f.kind}
+        for f in task_files
+    ]
+    return json.dumps({"files": files, "setup": setup, "tree": tree})
+
+
+def _recipe(task: Task) -> dict[str, Any]:
+    recipe: dict[str, Any] = json.loads(_recipe_text(task.files, task.setup, task.tree))
+    return recipe
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _key(task: Task) -> str:
+    return _digest_of(_recipe_text(task.files, task.setup, task.tree))
+
+
+__all__ = ["HOME", "LocalSandbox"]

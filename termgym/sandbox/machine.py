@@ -1,0 +1,374 @@
+"""One sandbox, in the supervisor: its tree, its namespaces, its processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from termgym.errors import SandboxError
+from termgym.result import Completed
+from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
+from termgym.sandbox.environment import AGENT_NAME
+from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
+from termgym.sandbox.processes import children, descendants, listening_ports
+from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
+from termgym.snapshot import open_snapshot
+from termgym.snapshot.protocol import Snapshot
+from termgym.terminal import Spawned, spawn_bash
+
+_START_DEADLINE = 20.0  # [s]; a start takes milliseconds, but a loaded machine may take its time
+_KILL_DEADLINE = 10.0  # [s]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a machine is made with and keeps for life."""
+
+    isolation: str
+    """``root``, ``userns`` or ``none``."""
+    real_root: bool
+    etc: Path
+    proc_files: Sequence[tuple[str, str]]
+    enforcement: limits.Enforcement
+    snapshot: str | None
+    log_dir: Path | None
+    network: bool
+
+
+class Machine:
+    """One sandbox. Not re-entrant; the supervisor serves one request at a time."""
+
+    def __init__(self, directory: Path, label: str, settings: Settings) -> None:
+        self._directory = directory
+        self._settings = settings
+        self._budget = limits.Budget(None, None, None, None)
+        self._view: bubblewrap.View | None = None
+        self._read_only: tuple[str, ...] = ()
+        self._env: dict[str, str] = {}
+        self._shell: Spawned | None = None
+        self._init: int | None = None
+        self._status: int | None = None
+        self.snapshot: Snapshot | None = None
+        directory.mkdir()
+        self._pts = directory / "pts"
+        self._pts.mkdir()
+        self.group = cgroups.make_group(settings.enforcement.usable, label)
+
+    # ---- life and death of processes
+
+    def start_shell(self) -> tuple[list[int], dict[str, Any]]:
+        """Start a shell on the live tree; return our ends of its terminal and what is known of it."""
+        assert self._shell is None
+        try:
+            pid = self._start_bare() if self._settings.isolation == "none" else self._start_isolated()
+            limits.verify_member(self.group, pid, self._budget)
+            fds = self._fds(pid)
+        except BaseException:
+            self._close_terminal()
+            raise
+        return fds, {"shell_pid": pid, "init_pid": self._init, "cgroup": cgroups.describe(self.group)}
+
+    def _start_bare(self) -> int:
+        self._shell = self._spawn([], "/dev/ptmx", ())
+        return self._shell.process.pid
+
+    def _start_isolated(self) -> int:
+        assert self._view is not None
+        self._mount_pts()
+        info_read, info_write = os.pipe()
+        try:
+            prefix = bubblewrap.arguments(
+                self._view, info_write, real_root=self._settings.real_root, chdir=f"/home/{AGENT_NAME}"
+            )
+            shell = self._spawn(prefix, str(self._pts / "ptmx"), (info_write,))
+            self._shell = shell
+        finally:
+            os.close(info_write)
+        try:
+            self._init = _read_child_pid(info_read, shell)
+        finally:
+            os.close(info_read)
+        return _first_child(self._init, shell)
+
+    def _spawn(self, prefix: Sequence[str], ptmx: str, fds: Sequence[int]) -> Spawned:
+        self._status = None
+        as_agent = self._settings.real_root
+        return spawn_bash(
+            prefix,
+            env=self._env,
+            cwd=self._home() if self._settings.isolation == "none" else "/",
+            ptmx=ptmx,
+            pass_fds=tuple(fds),
+            owner=AGENT_OWNER if as_agent else None,
+            preexec=self._confine_unisolated if self._settings.isolation == "none" else self.confine,
+        )
+
+    def _home(self) -> str:
+        assert self.snapshot is not None
+        return str(self.snapshot.live / "home" / AGENT_NAME)
+
+    def confine(self) -> None:
+        """Put the calling process (between fork and exec) under this machine's limits."""
+        if self.group is not None:
+            self.group.join()
+        syscalls.disable_address_randomisation()
+        limits.set_rlimits(self._budget, self._settings.enforcement.sources, shared_user=self._settings.real_root)
+
+    def _confine_unisolated(self) -> None:
+        self.confine()
+        if self._settings.real_root:
+            drop_to_agent()
+
+    def _terminal_fds(self) -> list[int]:
+        assert self._shell is not None
+        shell = self._shell
+        return [shell.command_fd, shell.main_fd, shell.error_fd, shell.report_fd, shell.script_fd]
+
+    def _close_terminal(self) -> None:
+        if self._shell is not None:
+            for fd in self._terminal_fds():
+                os.close(fd)
+
+    def _fds(self, pid: int) -> list[int]:
+        assert self.snapshot is not None
+        root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
+        live = os.open(self.snapshot.live, os.O_PATH | os.O_DIRECTORY)
+        return [*self._terminal_fds(), root, live]
+
+    def pids(self) -> list[int]:
+        """Return every process of the agent."""
+        if self._settings.isolation == "none":
+            return descendants(os.getpid())
+        return descendants(self._init) if self._init is not None else []
+
+    def wait(self, timeout: float) -> int | None:
+        """Return the shell's exit status (128 + signal), or None if it still runs after ``timeout`` [s]."""
+        if self._shell is None:
+            return self._status
+        try:
+            code = self._shell.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        self._status = code if code >= 0 else 128 - code
+        return self._status
+
+    def kill(self) -> None:
+        """Kill every process of the agent and return when none is left.
+
+        Raises:
+            SandboxError: something survived (a process stuck in the kernel).
+        """
+        if self._settings.isolation == "none":
+            _kill_descendants(None if self._shell is None else self._shell.process.pid)
+        elif self._init is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._init, signal.SIGKILL)
+        if self._shell is not None:
+            if self.wait(_KILL_DEADLINE) is None:
+                raise SandboxError(f"processes are still alive {_KILL_DEADLINE:.0f} s after SIGKILL")
+            self._shell = None
+        self._init = None
+        if self.group is not None:
+            self._wait_for_empty_group(self.group)
+
+    def _wait_for_empty_group(self, group: cgroups.Group) -> None:
+        end = time.monotonic() + _KILL_DEADLINE
+        while left := group.processes():
+            if time.monotonic() > end:
+                raise SandboxError(f"processes {sorted(left)} are still alive {_KILL_DEADLINE:.0f} s after SIGKILL")
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.001)
+
+    # ---- the tree
+
+    def stand_on(self, base: Path, request: dict[str, Any]) -> None:
+        """Put the initial state ``base`` in place. Every process is dead."""
+        if self.snapshot is not None and self.snapshot.base == base:
+            self.snapshot.restore()
+        else:
+            if self.snapshot is not None:
+                self.snapshot.close()
+                self.snapshot = None
+            work = self._directory / "tree"
+            work.mkdir(exist_ok=True)
+            self.snapshot = open_snapshot(
+                base,
+                work,
+                backend=self._settings.snapshot,
+                size_bytes=request["disk_bytes"],
+                log_dir=self._settings.log_dir,
+            )
+        self._budget = limits.Budget(**request["budget"])
+        limits.apply(self.group, self._budget)
+        self._env = dict(request["env"])
+        if self._settings.isolation == "none":
+            self._env["HOME"] = self._home()
+        self._view = bubblewrap.View(
+            self.snapshot.live,
+            self._settings.etc,
+            self._pts,
+            self._settings.proc_files,
+            tuple(request["read_only"]),
+            self._settings.network,
+        )
+
+    def launch(self, tree: Path, argv: Sequence[str], fds: Sequence[int]) -> subprocess.Popen[bytes]:
+        """Start a setup program on ``tree`` (worlds.Launch)."""
+        if self._settings.isolation == "none":
+            home = str(tree / "home" / AGENT_NAME)
+            return self._popen(argv, fds, home, self._confine_unisolated, setup_environment(home))
+        view = bubblewrap.View(tree, self._settings.etc, None, self._settings.proc_files)
+        prefix = bubblewrap.arguments(view, None, real_root=self._settings.real_root, chdir=f"/home/{AGENT_NAME}")
+        return self._popen([*prefix, *argv], fds, "/", self.confine, setup_environment(f"/home/{AGENT_NAME}"))
+
+    def _popen(
+        self, argv: Sequence[str], fds: Sequence[int], cwd: str, preexec: Callable[[], None], env: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=fds,
+            cwd=cwd,
+            env=env,
+            preexec_fn=preexec,  # the supervisor has one thread
+            start_new_session=True,
+        )
+
+    # ---- programs beside the shell
+
+    def _entrance(self) -> Entrance:
+        pid = None if self._settings.isolation == "none" else self._init
+        if pid is None and self._settings.isolation != "none":
+            raise SandboxError("nothing runs in this sandbox; start it first")
+        return Entrance(pid, self._settings.real_root, self.confine)
+
+    def run(self, request: dict[str, Any], stdin: bytes) -> Completed:
+        """Run one program to its end."""
+        env = {**self._env, **request["env"]}
+        return run(
+            self._entrance(),
+            request["argv"],
+            env,
+            request["cwd"] or env["HOME"],
+            timeout=request["timeout"],
+            stdin=stdin,
+            inside=self.pids,
+        )
+
+    def start_service(self, service: dict[str, Any]) -> None:
+        """Start one service and wait until it is ready.
+
+        Raises:
+            SandboxError: it is not ready in time.
+        """
+        null = os.open(os.devnull, os.O_RDWR)
+        try:
+            pid = start(self._entrance(), service["argv"], self._env, service["cwd"], (null, null, null), detach=True)
+        finally:
+            os.close(null)
+        os.waitpid(pid, 0)
+        end = time.monotonic() + _START_DEADLINE
+        while not self._ready(service):
+            if time.monotonic() > end:
+                raise SandboxError(f"service {service['argv']!r} is not ready after {_START_DEADLINE:.0f} s")
+            time.sleep(0.002)
+
+    def _ready(self, service: dict[str, Any]) -> bool:
+        port, path = service["ready_port"], service["ready_path"]
+        watched = os.getpid() if self._init is None else self._init
+        if port is not None and port not in listening_ports(watched):
+            return False
+        assert self.snapshot is not None
+        return path is None or os.path.lexists(f"{self.snapshot.live}{path}")
+
+    # ---- the end
+
+    def _mount_pts(self) -> None:
+        self._unmount_pts()
+        group = ",gid=5" if self._settings.real_root else ""
+        syscalls.mount("devpts", self._pts, "devpts", 0, f"newinstance,ptmxmode=0666,mode=620{group}")
+
+    def _unmount_pts(self) -> None:
+        if os.path.ismount(self._pts):
+            syscalls.umount(self._pts, syscalls.MNT_DETACH)
+
+    def close(self) -> None:
+        """Kill everything and remove everything."""
+        self.kill()
+        if self.snapshot is not None:
+            self.snapshot.close()
+            self.snapshot = None
+        self._unmount_pts()
+        if self.group is not None:
+            self.group.remove()
+            self.group = None
+
+
+def _read_child_pid(fd: int, shell: Spawned) -> int:
+    """Return the pid of the sandbox's pid 1 from bubblewrap's --info-fd, which comes in pieces."""
+    text = b""
+    end = time.monotonic() + _START_DEADLINE
+    while b"}" not in text:
+        ready, _, _ = select.select([fd], [], [], max(0.0, end - time.monotonic()))
+        data = os.read(fd, 4096) if ready else b""
+        if not data:
+            raise SandboxError(f"bubblewrap did not start the sandbox: {_complaint(shell)}")
+        text += data
+    return int(json.loads(text)["child-pid"])
+
+
+def _first_child(init: int, shell: Spawned) -> int:
+    """Return the pid of the shell: the first child of the sandbox's pid 1, once the sandbox is built."""
+    end = time.monotonic() + _START_DEADLINE
+    while not (found := children(init)):
+        if time.monotonic() > end or shell.process.poll() is not None:
+            raise SandboxError(f"bubblewrap did not start the shell: {_complaint(shell)}")
+        time.sleep(0.0002)
+    return found[0]
+
+
+def _complaint(shell: Spawned) -> str:
+    """Return what the dying process wrote to its terminal."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        shell.process.wait(1.0)
+    os.set_blocking(shell.main_fd, False)
+    try:
+        return os.read(shell.main_fd, 4096).decode("utf-8", "replace").strip() or "no message"
+    except OSError:
+        return "no message"
+
+
+def _kill_descendants(shell: int | None) -> None:
+    """Kill every descendant of this process, which adopts orphans, until none but a dead ``shell`` is left."""
+    end = time.monotonic() + _KILL_DEADLINE
+    while left := [pid for pid in descendants(os.getpid()) if pid != shell or not _is_zombie(pid)]:
+        if time.monotonic() > end:
+            raise SandboxError(f"processes {left} are still alive {_KILL_DEADLINE:.0f} s after SIGKILL")
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in children(os.getpid()):
+            if pid != shell:  # its status belongs to whoever waits for it
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.0005)
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rsplit(b")", 1)[1].split()[0] == b"Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True

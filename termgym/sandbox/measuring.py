@@ -1,0 +1,156 @@
+"""What a step costs: CPU, memory and block I/O of all processes of a sandbox together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from termgym.sandbox.seen import Metrics
+
+_TICK = os.sysconf("SC_CLK_TCK")
+Pids = Callable[[], Sequence[int]]
+
+
+class Meter(Protocol):
+    """Measures between ``begin`` and ``read``."""
+
+    def begin(self, pids: Pids) -> None:
+        """Start measuring."""
+
+    def read(self, pids: Pids) -> Metrics:
+        """Return what was used since ``begin``."""
+
+    def close(self) -> None:
+        """Free descriptors."""
+
+
+def open_meter(cgroup: Mapping[str, Any]) -> Meter:
+    """Return the best meter for a control group as the supervisor describes it."""
+    directories, versions = cgroup["directories"], cgroup["versions"]
+    if {"memory", "cpuacct"} <= directories.keys() and versions["memory"] == versions["cpuacct"]:
+        try:
+            return GroupMeter(directories, versions["memory"])
+        except OSError:  # the group's files cannot be read by this user: /proc can
+            return ProcMeter()
+    return ProcMeter()
+
+
+class GroupMeter:
+    """Reads a control group through descriptors that stay open: under two microseconds a figure."""
+
+    def __init__(self, directories: Mapping[str, str], version: int) -> None:
+        memory = directories["memory"]
+        self._version = version
+        self._fds: list[int] = []
+        if version == 2:
+            self._peak = self._keep(f"{memory}/memory.peak", os.O_RDWR)
+            self._cpu = self._keep(f"{memory}/cpu.stat", os.O_RDONLY)
+            self._oom = self._keep(f"{memory}/memory.events", os.O_RDONLY)
+            self._io = self._keep(f"{memory}/io.stat", os.O_RDONLY)
+        else:
+            self._peak = self._keep(f"{memory}/memory.max_usage_in_bytes", os.O_RDWR)
+            self._cpu = self._keep(f"{directories['cpuacct']}/cpuacct.usage", os.O_RDONLY)
+            self._oom = self._keep(f"{memory}/memory.oom_control", os.O_RDONLY)
+            self._io = self._keep(f"{directories.get('blkio', '')}/blkio.throttle.io_service_bytes", os.O_RDONLY)
+        self._source = f"cgroup-v{version}"
+        self._cpu_before = self._io_before = self._oom_before = 0
+        self._cpu_before, self._io_before, self._oom_before = self._used()
+
+    def _keep(self, path: str, flags: int) -> int:
+        try:
+            fd = os.open(path, flags | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return -1
+        self._fds.append(fd)
+        return fd
+
+    def begin(self, pids: Pids) -> None:  # noqa: ARG002 - the group knows its processes
+        """Reset the peak, note the counters."""
+        if self._peak >= 0:
+            os.pwrite(self._peak, b"0", 0)
+        self._cpu_before, self._io_before, self._oom_before = self._used()
+
+    def read(self, pids: Pids) -> Metrics:  # noqa: ARG002
+        """Return the differences since ``begin``."""
+        cpu, io, oom = self._used()
+        peak = int(os.pread(self._peak, 32, 0)) if self._peak >= 0 else None
+        return Metrics((cpu - self._cpu_before) / 1e9, peak, io - self._io_before, oom - self._oom_before, self._source)
+
+    def _used(self) -> tuple[int, int, int]:
+        """Return CPU [ns], block I/O [bytes] and OOM kills so far."""
+        if self._version == 2:
+            cpu = _field(os.pread(self._cpu, 4096, 0), b"usage_usec") * 1000
+            return cpu, _sum_io(os.pread(self._io, 65536, 0)) if self._io >= 0 else 0, self._oom_kills()
+        io = _total(os.pread(self._io, 65536, 0)) if self._io >= 0 else 0
+        return int(os.pread(self._cpu, 32, 0)), io, self._oom_kills()
+
+    def _oom_kills(self) -> int:
+        return _field(os.pread(self._oom, 4096, 0), b"oom_kill") if self._oom >= 0 else 0
+
+    def close(self) -> None:
+        """Close the descriptors."""
+        for fd in self._fds:
+            os.close(fd)
+        self._fds.clear()
+
+
+def _field(text: bytes, name: bytes) -> int:
+    for line in text.splitlines():
+        key, _, value = line.partition(b" ")
+        if key == name:
+            return int(value)
+    return 0
+
+
+def _total(text: bytes) -> int:
+    """Return the last line's figure of a version 1 blkio file (``Total N``)."""
+    return int(text.rsplit(None, 1)[1]) if text.rstrip() else 0
+
+
+def _sum_io(text: bytes) -> int:
+    """Return rbytes + wbytes over all devices of a version 2 io.stat."""
+    words = text.split()
+    return sum(int(word.partition(b"=")[2]) for word in words if word.startswith((b"rbytes=", b"wbytes=")))
+
+
+class ProcMeter:
+    """Sums over /proc where there is no control group: the CPU of live and reaped processes, memory in use now."""
+
+    def __init__(self) -> None:
+        self._cpu_before = 0.0
+
+    def begin(self, pids: Pids) -> None:
+        """Note the CPU time so far."""
+        self._cpu_before = _cpu_seconds(pids())
+
+    def read(self, pids: Pids) -> Metrics:
+        """Return the CPU since ``begin`` and the largest resident set seen at the end of the step."""
+        alive = pids()
+        return Metrics(max(0.0, _cpu_seconds(alive) - self._cpu_before), _high_water_bytes(alive), None, 0, "proc")
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+def _cpu_seconds(pids: Sequence[int]) -> float:
+    ticks = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                words = file.read().rsplit(b")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        ticks += sum(int(word) for word in words[11:15])  # utime, stime, and those of reaped children
+    return ticks / _TICK
+
+
+def _high_water_bytes(pids: Sequence[int]) -> int:
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/status", "rb") as file:
+                total += _field(file.read().replace(b":\t", b" ").replace(b" kB", b""), b"VmHWM") * 1024
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return total

@@ -1,0 +1,280 @@
+"""The supervisor: a helper process that holds the mounts and starts the sandboxes.
+
+It lives in a mount namespace of its own (for an ordinary user: in a user namespace where it is root), keeps all
+trees on a tmpfs there, and ends when its owner does. The kernel then takes the namespace, its mounts and the tmpfs
+away, so nothing is left behind even after ``kill -9``. Only the standard library is imported here.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
+from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
+from termgym.sandbox.host_view import make_etc, make_proc_files
+from termgym.sandbox.machine import Machine, Settings
+from termgym.sandbox.wire import Wire
+from termgym.sandbox.worlds import AGENT_OWNER, Worlds
+from termgym.snapshot import probe as probe_snapshots
+
+_MOUNT_POINTS = ("/mnt", "/media", "/srv", "/opt")
+"""Where the private tmpfs goes: any directory that exists everywhere; only this process sees the mount."""
+
+
+def isolate() -> str:
+    """Enter private namespaces; return ``root`` or ``userns``.
+
+    Raises:
+        SandboxUnavailable: neither works; the message says why and what to do.
+    """
+    if bubblewrap.executable() is None:
+        raise SandboxUnavailable(
+            "bubblewrap is not installed (no `bwrap` on the path), so nothing can be isolated; install it "
+            "(`apt-get install bubblewrap`), or ask for backend='local-unsafe' to run without isolation"
+        )
+    uid, gid = os.getuid(), os.getgid()
+    reasons = []
+    if uid == 0:
+        try:
+            syscalls.unshare(syscalls.CLONE_NEWNS)
+            syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
+            return "root"
+        except OSError as error:
+            reasons.append(f"as root: {error.strerror} (no CAP_SYS_ADMIN?)")
+    try:
+        syscalls.unshare(syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS)
+    except OSError as error:
+        reasons.append(f"in a user namespace: {error.strerror}")
+        raise SandboxUnavailable(_no_namespaces(reasons)) from error
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
+    syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
+    return "userns"
+
+
+def _no_namespaces(reasons: Sequence[str]) -> str:
+    return (
+        f"this machine gives no namespaces to isolate the agent in ({'; '.join(reasons)}); allow user namespaces "
+        "(sysctl user.max_user_namespaces > 0; in docker: --security-opt seccomp=unconfined), run as root with "
+        "CAP_SYS_ADMIN, or ask for backend='local-unsafe' to run without isolation"
+    )
+
+
+class Supervisor:
+    """Serves one owner process, one request at a time."""
+
+    def __init__(self, wire: Wire, *, isolated: bool) -> None:
+        self._wire = wire
+        self._machines: dict[str, Machine] = {}
+        self._temporary: Path | None = None
+        self._isolation = isolate() if isolated else "none"
+        self._real_root = os.getuid() == 0 and self._isolation != "userns"
+        self._enforcement = limits.probe()
+        cgroups.remove_orphans(self._enforcement.usable)
+        self._root = self._storage()
+        self._etc = self._root / "etc"
+        self._proc_files: list[tuple[str, str]] = []
+        if isolated:
+            make_etc(self._etc)
+            self._proc_files = make_proc_files(self._root / "proc")
+        self._worlds = Worlds(self._root / "worlds", AGENT_OWNER if self._real_root else None)
+
+    def _storage(self) -> Path:
+        if self._isolation == "none":
+            syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+            self._temporary = Path(tempfile.mkdtemp(prefix=cgroups.group_name("files-")))
+            self._temporary.chmod(0o755)
+            return self._temporary
+        for point in _MOUNT_POINTS:
+            if os.path.isdir(point):
+                syscalls.mount("rolf", point, "tmpfs", 0, "mode=755,size=80%")
+                return Path(point)
+        raise SandboxUnavailable(f"none of {', '.join(_MOUNT_POINTS)} exists to mount the working storage on")
+
+    # ---- requests
+
+    def hello(self, _: dict[str, Any]) -> dict[str, Any]:
+        """Return what this host provides."""
+        return {
+            "pid": os.getpid(),
+            "isolation": self._isolation,
+            "limits": self._enforcement.sources,
+            "missing": self._enforcement.missing,
+            "snapshots": probe_snapshots(self._root),
+        }
+
+    def open(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Make a machine."""
+        name = request["machine"]
+        log_dir = request["log_dir"]
+        settings = Settings(
+            self._isolation,
+            self._real_root,
+            self._etc,
+            self._proc_files,
+            self._enforcement,
+            request["snapshot"],
+            None if log_dir is None else Path(log_dir),
+            request["network"],
+        )
+        self._machines[name] = Machine(self._root / f"m{name}", name, settings)
+        return {}
+
+    def start(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Put an initial state in place; build it if it is new (``need``: the recipe was not sent)."""
+        machine = self._machines[request["machine"]]
+        base = self._worlds.get(request["key"])
+        if base is None and "recipe" not in request:
+            return {"need": "recipe"}
+        machine.kill()
+        if base is None:
+            base = self._worlds.build(request["key"], request["recipe"], machine.launch)
+        machine.stand_on(base, request)
+        self._worlds.trim({m.snapshot.base for m in self._machines.values() if m.snapshot is not None})
+        return self._shell(machine, request["services"])
+
+    def respawn(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Start a new shell on the files as they are."""
+        machine = self._machines[request["machine"]]
+        machine.kill()
+        return self._shell(machine, [])
+
+    def restore(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Put saved files back and start a new shell."""
+        machine = self._machines[request["machine"]]
+        machine.kill()
+        self._tree(machine).load(request["token"])
+        return self._shell(machine, [])
+
+    def _shell(self, machine: Machine, services: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        fds, facts = machine.start_shell()
+        try:
+            for service in services:
+                machine.start_service(service)
+        except BaseException:
+            _close(fds)
+            raise
+        assert machine.snapshot is not None
+        return {**facts, "snapshot": machine.snapshot.name, "live": str(machine.snapshot.live), "fds": fds}
+
+    def wait(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the shell's exit status if it ends in time."""
+        return {"status": self._machines[request["machine"]].wait(request["timeout"])}
+
+    def kill(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Kill every process of a machine."""
+        self._machines[request["machine"]].kill()
+        return {}
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Run one program beside the shell."""
+        done = self._machines[request["machine"]].run(request, base64.b64decode(request["stdin"]))
+        return {
+            "exit_code": done.exit_code,
+            "stdout": base64.b64encode(done.stdout).decode(),
+            "stderr": base64.b64encode(done.stderr).decode(),
+            "timed_out": done.timed_out,
+        }
+
+    def diff(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the changes since the initial state."""
+        return {"changes": [list(change) for change in self._tree(self._machines[request["machine"]]).diff()]}
+
+    def digest(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the digest of the tree."""
+        return {"digest": self._tree(self._machines[request["machine"]]).digest()}
+
+    def save(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Keep the files as they are."""
+        return {"token": self._tree(self._machines[request["machine"]]).save()}
+
+    def forget(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Free what ``save`` kept."""
+        self._tree(self._machines[request["machine"]]).forget(request["token"])
+        return {}
+
+    def close_machine(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Remove a machine."""
+        self._machines.pop(request["machine"]).close()
+        return {}
+
+    def _tree(self, machine: Machine) -> Any:
+        if machine.snapshot is None:
+            raise SandboxError("this sandbox has no files yet; start it first")
+        return machine.snapshot
+
+    # ---- the loop
+
+    def serve(self, owner_pid: int) -> None:
+        """Answer requests until the owner is gone."""
+        try:
+            owner = os.pidfd_open(owner_pid)
+        except ProcessLookupError:
+            return
+        poll = select.poll()
+        poll.register(self._wire.fileno(), select.POLLIN)
+        poll.register(owner, select.POLLIN)
+        while True:
+            ready = {fd for fd, _ in poll.poll()}
+            if owner in ready:
+                return
+            try:
+                request, _ = self._wire.receive()
+            except (EOFError, ConnectionResetError):
+                return
+            self._answer(request)
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        fds: list[int] = []
+        try:
+            reply = getattr(self, request["do"])(request)
+            fds = reply.pop("fds", [])
+        except (TermGymError, OSError) as error:
+            kind = type(error).__name__ if isinstance(error, TermGymError) else "SandboxError"
+            reply = {"error": kind, "message": str(error)}
+        try:
+            self._wire.send(reply, fds)
+        finally:
+            _close(fds)
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        for machine in self._machines.values():
+            machine.close()
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary)
+
+
+def _close(fds: Sequence[int]) -> None:
+    for fd in fds:
+        os.close(fd)
+
+
+def main(fd: int, mode: str, owner_pid: int) -> None:
+    """Serve ``owner_pid`` on the socket ``fd``; ``mode`` is ``isolated`` or ``unsafe``."""
+    # A ^C at the owner's terminal is the owner's business; it closes the socket when it ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o022)
+    wire = Wire(socket.socket(fileno=fd))
+    try:
+        supervisor = Supervisor(wire, isolated=mode == "isolated")
+    except (TermGymError, OSError) as error:
+        kind = type(error).__name__ if isinstance(error, TermGymError) else "SandboxError"
+        wire.send({"error": kind, "message": str(error)})
+        sys.exit(1)
+    wire.send({"ready": True})
+    try:
+        supervisor.serve(owner_pid)
+    finally:
+        supervisor.close()
