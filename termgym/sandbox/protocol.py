@@ -84,7 +84,7 @@ class Sandbox(Inspector, Protocol):
         """Free what ``save`` kept."""
 
     def capabilities(self) -> Mapping[str, object]:
-        """Return what this sandbox really provides: isolation, snapshot, limits with sources, network, what is missing."""
+        """Return what this sandbox provides: isolation, snapshot, limits with sources, network, what is missing."""
 
     def close(self) -> None:
         """Leave nothing behind."""
