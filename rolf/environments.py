@@ -28,8 +28,8 @@ class TaskEntry:
     """What ``gymnasium.make(..., task=name)`` takes."""
     causes: tuple[str, ...]
     """What may lie behind the one symptom; ``name/cause`` pins it."""
-    instruction: str
-    """What the agent is asked to do, for one world of many."""
+    summary: str
+    """The symptom, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rolf.environments import Finding
 
 
-@click.command("doctor")
+@click.command("doctor", short_help="Say what works on this machine.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 def command(as_json: bool) -> None:
     """Say what works on this machine, found by trying, and what to do about the rest.

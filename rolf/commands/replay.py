@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command("replay")
+@click.command("replay", short_help="Play a recorded trajectory again.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def command(file: Path) -> None:
     """Play a recorded trajectory again and name the first step that differs.

@@ -7,12 +7,12 @@ import json
 import click
 
 
-@click.group("tasks")
+@click.group("tasks", short_help="Validate tasks.")
 def command() -> None:
     """Work with the tasks of the installed environments."""
 
 
-@command.command()
+@command.command(short_help="Play each oracle, and nothing, in real worlds.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Worlds per task and cause.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")

@@ -1,0 +1,34 @@
+"""``rolf demo``: one real episode, step by step, and what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("demo", short_help="Play one real episode and show what it costs.")
+@click.option("--task", default="git-dirty-pull", show_default=True, help="The task; see `rolf list`.")
+@click.option("--seed", type=click.IntRange(min=0), default=7, show_default=True, help="The world.")
+@click.option("--shells", type=click.IntRange(min=1), default=64, show_default=True, help="Shells to step at once.")
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("runs/demo/report.html"),
+    show_default=True,
+    help="Where the page goes.",
+)
+def command(task: str, seed: int, shells: int, report: Path) -> None:
+    """Play one episode in a real terminal and show what happened and what it costs.
+
+    The oracle of TASK solves it step by step: each command with its output, event, checks and reward terms, then
+    what differs from the initial state, the time of a reset beside one rsync of the same files, and the steps a
+    second of many shells. The same goes into one HTML page that opens from disk. No root, no container, no network.
+    """
+    from rolf.demo.show import show
+
+    try:
+        written = show(task, seed, shells, report)
+    except (LookupError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"\nThe same as a page: {written.resolve().as_uri()}", err=True)

@@ -1,0 +1,54 @@
+"""The demo as one HTML file that opens from disk: no script, nothing to fetch, every text escaped."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import jinja2
+
+from rolf import __version__
+from rolf.demo.measure import ResetCost, Throughput
+from rolf.step import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that the page shows."""
+
+    env_id: str
+    task: str
+    instruction: str
+    steps: Sequence[Step]
+    success: bool
+    diff: Sequence[Sequence[str | None]]
+    digest: str
+    cost: ResetCost
+    throughput: Throughput
+    notes: Sequence[str]
+    """What this machine lacks, with the line that installs it."""
+
+    @property
+    def total(self) -> float:
+        """The undiscounted return."""
+        return sum(step.reward for step in self.steps)
+
+
+def render(report: Report) -> str:
+    """Return the page."""
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    template = environment.from_string(files("rolf.demo").joinpath("report.html").read_text(encoding="utf-8"))
+    machine = f"Linux {platform.release()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    fields = {name: getattr(report, name) for name in Report.__slots__}
+    return template.render(**fields, total=report.total, version=__version__, machine=machine)
+
+
+def write(report: Report, path: Path) -> None:
+    """Write the page, directories included."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Bytes of a terminal that are no text are surrogates here; a page must be valid UTF-8.
+    path.write_bytes(render(report).encode("utf-8", "replace"))
