@@ -22,7 +22,7 @@ class ChangeKind(StrEnum):
     LINK = "link"
     """Which other paths are the same file (hard links)."""
     MTIME = "mtime"
-    """Only the modification time of a file changed (``touch``). Not reported for directories: theirs follows from their entries."""
+    """Only the modification time changed (``touch``). Not for directories: theirs follows from their entries."""
 
 
 class Change(NamedTuple):

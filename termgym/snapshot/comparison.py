@@ -1,0 +1,173 @@
+"""Two trees side by side, looking only where something may differ."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from termgym.snapshot.walking import join, names_in, open_directory, split, status_at
+
+_NO_MODES: Mapping[bytes, int] = {}
+
+
+class Status(NamedTuple):
+    """The facts of lstat(2) that comparisons use."""
+
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    mtime_ns: int
+    nlink: int
+    inode: tuple[int, int]
+    rdev: int
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory."""
+        return stat.S_ISDIR(self.mode)
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether other names may be the same file."""
+        return self.nlink > 1 and not stat.S_ISDIR(self.mode)
+
+
+def status_of(found: os.stat_result, mode: int | None = None) -> Status:
+    """Return the facts of a stat result, with another mode if one is given."""
+    return Status(
+        found.st_mode if mode is None else mode,
+        found.st_uid,
+        found.st_gid,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_nlink,
+        (found.st_dev, found.st_ino),
+        found.st_rdev,
+    )
+
+
+@dataclass(slots=True)
+class Touched:
+    """Where a live tree may differ from another one; everything else is known to be equal."""
+
+    named: dict[bytes, set[bytes]] = field(default_factory=dict)
+    """Directory -> names in it that are worth a look."""
+    whole: set[bytes] = field(default_factory=set)
+    """Paths beneath which everything is worth a look."""
+    same_bytes: set[bytes] = field(default_factory=set)
+    """Files whose content is known to be equal, whatever else changed."""
+
+    @classmethod
+    def everything(cls) -> Touched:
+        """Return the mark that nothing is known."""
+        return cls(whole={b""})
+
+    def add(self, path: bytes) -> None:
+        """Mark one path, and the way to it."""
+        while path:
+            parent, name = split(path)
+            names = self.named.setdefault(parent, set())
+            if name in names:
+                return
+            names.add(name)
+            path = parent
+
+
+@dataclass(slots=True)
+class Side:
+    """One of the two trees."""
+
+    root: int
+    """Descriptor of its root directory."""
+    modes: Mapping[bytes, int] = field(default_factory=lambda: _NO_MODES)
+    """Modes as they were before paths had to be made readable."""
+
+    def status(self, directory: int, path: bytes, name: bytes) -> Status | None:
+        """Return the status of an entry of an open directory, or None."""
+        found = status_at(directory, name)
+        return None if found is None else status_of(found, self.modes.get(path))
+
+
+class Pair(NamedTuple):
+    """One path in both trees. The descriptors are open only until the next pair is asked for."""
+
+    path: bytes
+    """Relative to the roots."""
+    name: bytes
+    before: Status | None
+    after: Status | None
+    before_directory: int
+    """Descriptor of the directory that holds ``name``; -1 if there is none."""
+    after_directory: int
+    complete: bool
+    """Everything beneath this path is visited, in both trees."""
+    same_bytes: bool
+
+
+def explore(before: Side, after: Side, touched: Touched) -> Iterator[Pair]:
+    """Yield every touched path that is in one of the trees, a directory before its entries."""
+    whole = b"" in touched.whole
+    yield Pair(
+        b"",
+        b".",
+        before.status(before.root, b"", b"."),
+        after.status(after.root, b"", b"."),
+        before.root,
+        after.root,
+        whole,
+        False,
+    )
+    pending = [(b"", True, True, whole)]
+    while pending:
+        path, in_before, in_after, whole = pending.pop()
+        with ExitStack() as stack:
+            old = _enter(stack, before, path) if in_before else -1
+            new = _enter(stack, after, path) if in_after else -1
+            for name in _names(touched, path, old, new, whole):
+                pair = _pair(before, after, touched, join(path, name), name, old, new, whole)
+                if pair.before is None and pair.after is None:
+                    continue
+                yield pair
+                descent = _descent(pair, touched)
+                if descent is not None:
+                    pending.append(descent)
+
+
+def _enter(stack: ExitStack, side: Side, path: bytes) -> int:
+    """Open a directory until the stack closes; -1 if it vanished since it was listed."""
+    try:
+        descriptor = open_directory(side.root, path)
+    except (FileNotFoundError, NotADirectoryError):
+        return -1
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _names(touched: Touched, path: bytes, old: int, new: int, whole: bool) -> set[bytes]:
+    if not whole:
+        return touched.named.get(path, set())
+    return {name for directory in (old, new) if directory >= 0 for name in names_in(directory)}
+
+
+def _pair(
+    before: Side, after: Side, touched: Touched, path: bytes, name: bytes, old: int, new: int, whole: bool
+) -> Pair:
+    was = before.status(old, path, name) if old >= 0 else None
+    now = after.status(new, path, name) if new >= 0 else None
+    one_sided = not (was and was.is_directory and now and now.is_directory)
+    complete = whole or one_sided or path in touched.whole
+    return Pair(path, name, was, now, old, new, complete, path in touched.same_bytes)
+
+
+def _descent(pair: Pair, touched: Touched) -> tuple[bytes, bool, bool, bool] | None:
+    """Return what to visit beneath a pair, or None."""
+    was = pair.before is not None and pair.before.is_directory
+    now = pair.after is not None and pair.after.is_directory
+    if not (was or now) or not (pair.complete or pair.path in touched.named):
+        return None
+    return pair.path, was, now, pair.complete

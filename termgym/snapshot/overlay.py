@@ -1,0 +1,205 @@
+"""Snapshots by overlayfs: writes go to a layer in memory, restoring throws the layer away.
+
+Both restore and diff cost what was changed, whatever the size of the tree. As root the layer keeps renamed directories
+and hard links (``redirect_dir``, ``index``) and copies metadata without content (``metacopy``). In a user namespace the
+kernel allows none of the three (``userxattr`` excludes them), and two things are not as on a plain disk:
+
+- ``rename(2)`` of a directory of the base fails with EXDEV (``mv`` then copies, other programs may not);
+- writing to a file of the base that has several hard links parts it from its other names.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from uuid import uuid4
+
+from termgym.errors import SnapshotError
+from termgym.snapshot.baseline import baseline
+from termgym.snapshot.change import Change
+from termgym.snapshot.comparison import Side, Touched
+from termgym.snapshot.copying import copy_attributes, remove_tree, replicate, set_owner, set_times
+from termgym.snapshot.diff import changes_in
+from termgym.snapshot.digest import digest_pairs
+from termgym.snapshot.entry import attribute_names, is_visible
+from termgym.snapshot.mounting import MS_NODEV, MS_NOSUID, mount, mount_options, option_value, unmount
+from termgym.snapshot.walking import handle, join, names_in, opened, opened_root, status_at
+
+FEATURES: Mapping[str, bytes] = {
+    "overlay": b"redirect_dir=on,index=on,metacopy=on",
+    "overlay-userns": b"userxattr",
+}
+_PREFIX = {"overlay": "trusted.overlay.", "overlay-userns": "user.overlay."}
+DEFAULT_SIZE = 2 << 30
+"""How much an agent may write, where nobody says otherwise [bytes]."""
+_INODE_BYTES = 4096  # one inode a page of the size, as tmpfs(5) does for the machine's memory
+_LEAST_INODES = 1 << 18
+
+
+class OverlaySnapshot:
+    """A base tree under a writable layer in memory."""
+
+    def __init__(self, base: Path, work: Path, *, backend: str, size_bytes: int | None = None) -> None:
+        self.name = backend
+        self.base = base
+        self.live = work / "live"
+        self._layer = work / "layer"
+        self._kept = work / "kept"
+        self._size = DEFAULT_SIZE if size_bytes is None else size_bytes
+        self._prefix = _PREFIX[backend]
+        self._baseline = baseline(base)
+        self._mounted: list[Path] = []
+        for directory in (self.live, self._layer, self._kept):
+            directory.mkdir()
+        try:
+            self._mount_layer()
+            self._mount_live()
+            self._require_features()
+        except OSError:
+            self.close()
+            raise
+
+    def restore(self) -> None:
+        """Throw away the layer and mount an empty one; what still runs keeps the old tree and never sees the new."""
+        self._unmount()
+        self._mount_layer()
+        self._mount_live()
+
+    def diff(self) -> tuple[Change, ...]:
+        """Return what differs between base and live, sorted."""
+        touched = self._touched()
+        with self._baseline.opened() as before, opened_root(self.live) as root:
+            return changes_in(self._baseline, self._baseline.pairs(before, Side(root), touched))
+
+    def digest(self) -> str:
+        """Return the Merkle digest of the live tree."""
+        nodes, touched = self._baseline.nodes(), self._touched()
+        with self._baseline.opened() as before, opened_root(self.live) as root:
+            return digest_pairs(nodes, self._baseline.pairs(before, Side(root), touched))
+
+    def save(self) -> str:
+        """Keep a copy of the layer."""
+        token = uuid4().hex
+        replicate(self._layer, self._kept / token, choose=self._is_kept)
+        return token
+
+    def load(self, token: str) -> None:
+        """Replace the layer by a copy that ``save`` kept."""
+        kept = self._find(token)
+        self._unmount()
+        self._mount_tmpfs()
+        replicate(kept, self._layer, choose=self._is_kept)
+        self._mount_live()
+
+    def forget(self, token: str) -> None:
+        """Free the copy that ``save`` kept."""
+        remove_tree(self._find(token))
+
+    def close(self) -> None:
+        """Unmount and remove everything but the base; may be called again."""
+        self._unmount()
+        if self._kept.exists():
+            remove_tree(self._kept)
+        for directory in (self.live, self._layer):
+            if directory.exists():
+                directory.rmdir()
+
+    def _find(self, token: str) -> Path:
+        kept = self._kept / token
+        if not token or not kept.is_dir():
+            have = sorted(path.name for path in self._kept.iterdir())
+            raise SnapshotError(f"no saved tree {token!r}; there are {have!r}; save() returns the token")
+        return kept
+
+    def _mount_tmpfs(self) -> None:
+        inodes = max(self._size // _INODE_BYTES, _LEAST_INODES)
+        options = b"mode=0700,size=%d,nr_inodes=%d" % (self._size, inodes)
+        mount("tmpfs", os.fsencode(self._layer), "tmpfs", MS_NODEV | MS_NOSUID, options)
+        self._mounted.append(self._layer)
+
+    def _mount_layer(self) -> None:
+        """Mount an empty layer. The root of the live tree is that of the layer, so it has to look like the base's."""
+        self._mount_tmpfs()
+        (self._layer / "work").mkdir()
+        (self._layer / "upper").mkdir()
+        with opened_root(self.base) as source, opened_root(self._layer / "upper") as target:
+            status = os.stat(source)
+            set_owner(target, b".", status)
+            os.chmod(target, stat.S_IMODE(status.st_mode))
+            copy_attributes(source, b".", target, b".", is_visible)
+            set_times(target, b".", status)
+
+    def _mount_live(self) -> None:
+        lower, upper, work = (
+            option_value(os.fsencode(path)) for path in (self.base, self._layer / "upper", self._layer / "work")
+        )
+        options = b"lowerdir=%s,upperdir=%s,workdir=%s,%s" % (lower, upper, work, FEATURES[self.name])
+        mount("overlay", os.fsencode(self.live), "overlay", MS_NODEV, options)
+        self._mounted.append(self.live)
+
+    def _unmount(self) -> None:
+        while self._mounted:
+            unmount(os.fsencode(self._mounted[-1]))
+            self._mounted.pop()
+
+    def _require_features(self) -> None:
+        """Check that the kernel took the options: it drops some silently where a filesystem does not support them."""
+        effective = mount_options(os.fsencode(self.live))
+        missing = sorted(set(FEATURES[self.name].split(b",")) - effective)
+        for feature in missing:
+            name, _, value = feature.partition(b"=")
+            if value and name + b"=off" not in effective and _is_default(name.decode()):
+                continue  # not shown, because it is what the module does anyway
+            raise SnapshotError(
+                f"overlayfs on {str(self.base)!r} ignored the option {feature.decode()!r}; "
+                "put the base on tmpfs, ext4, xfs or btrfs, or choose backend='manifest'"
+            )
+
+    def _is_kept(self, attribute: str) -> bool:
+        """Return whether an attribute goes into a copy of the layer: all but the one that names the original."""
+        return is_visible(attribute) or (attribute.startswith(self._prefix) and attribute != self._prefix + "upper")
+
+    def _touched(self) -> Touched:
+        """Return what the layer holds."""
+        touched = Touched()
+        pending = [b""]
+        with opened_root(self._layer / "upper") as root:
+            while pending:
+                path = pending.pop()
+                with opened(root, path) as directory:
+                    names = names_in(directory)
+                    touched.named[path] = set(names)
+                    pending.extend(
+                        join(path, name) for name in names if self._note(touched, directory, join(path, name), name)
+                    )
+        return touched
+
+    def _note(self, touched: Touched, directory: int, path: bytes, name: bytes) -> bool:
+        """Note what the marks on an entry of the layer say; return whether it is a directory merged with the base's."""
+        status = status_at(directory, name)
+        if status is None:
+            return False
+        if stat.S_ISDIR(status.st_mode):
+            if self._is_detached(handle(directory, name)):
+                touched.whole.add(path)
+                return False
+            return True
+        if stat.S_ISREG(status.st_mode) and status.st_size and not status.st_blocks:
+            marks = attribute_names(handle(directory, name))
+            if self._prefix + "metacopy" in marks and self._prefix + "redirect" not in marks:
+                touched.same_bytes.add(path)
+        return False
+
+    def _is_detached(self, path: bytes) -> bool:
+        """Return whether a directory of the layer does not lie over the base's directory of the same path."""
+        marks = attribute_names(path)
+        if self._prefix + "redirect" in marks:
+            return True
+        return self._prefix + "opaque" in marks and os.getxattr(path, self._prefix + "opaque") == b"y"
+
+
+def _is_default(option: str) -> bool:
+    """Return whether the overlay module does this without being told."""
+    return Path("/sys/module/overlay/parameters", option).read_text().strip() == "Y"

@@ -1,0 +1,93 @@
+"""Reading what its owner made unreadable, without root's powers, and leaving it as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from termgym.snapshot.walking import join, names_in, open_directory, opened, opened_root, split, status_at
+
+_CAP_DAC_OVERRIDE = 1 << 1  # capabilities(7)
+
+
+def overrides_modes() -> bool:
+    """Return whether file modes do not bind this process."""
+    with open("/proc/self/status", "rb") as lines:
+        effective = next(line for line in lines if line.startswith(b"CapEff:"))
+    return bool(int(effective.split()[1], 16) & _CAP_DAC_OVERRIDE)
+
+
+@contextmanager
+def unlocked(tree: Path, known: Iterable[bytes] | None = None) -> Iterator[Mapping[bytes, int]]:
+    """Make a tree readable for the time of the block, and yield the modes that had to be changed, as they were.
+
+    Args:
+        tree: the root of the tree.
+        known: the paths that are unreadable, where that is known; else the tree is searched.
+    """
+    if overrides_modes():
+        yield {}
+        return
+    with opened_root(tree) as root:
+        modes = unlock(root, known)
+    try:
+        yield modes
+    finally:
+        with opened_root(tree) as root:
+            for path in reversed(modes):
+                _set_mode(root, path, modes[path])
+
+
+def unlock(root: int, known: Iterable[bytes] | None = None) -> dict[bytes, int]:
+    """Give the owner read access to a whole tree (and search, for directories); return the modes that were changed."""
+    modes: dict[bytes, int] = {}
+    if known is not None:
+        for path in known:
+            _unlock_path(root, path, modes)
+        return modes
+    _unlock_entry(root, b".", b"", os.stat(b".", dir_fd=root), modes)
+    pending = [b""]
+    while pending:
+        path = pending.pop()
+        with opened(root, path) as directory:
+            for name in names_in(directory):
+                status = status_at(directory, name)
+                if status is None:
+                    continue
+                child = join(path, name)
+                _unlock_entry(directory, name, child, status, modes)
+                if stat.S_ISDIR(status.st_mode):
+                    pending.append(child)
+    return modes
+
+
+def _unlock_path(root: int, path: bytes, modes: dict[bytes, int]) -> None:
+    parent, name = split(path)
+    with opened(root, parent) as directory:
+        status = status_at(directory, name or b".")
+        if status is not None:
+            _unlock_entry(directory, name or b".", path, status, modes)
+
+
+def _unlock_entry(directory: int, name: bytes, path: bytes, status: os.stat_result, modes: dict[bytes, int]) -> None:
+    needed = {stat.S_IFDIR: stat.S_IRWXU, stat.S_IFREG: stat.S_IRUSR}.get(stat.S_IFMT(status.st_mode), 0)
+    if status.st_mode & needed != needed:
+        os.chmod(name, stat.S_IMODE(status.st_mode) | needed, dir_fd=directory)
+        modes[path] = status.st_mode
+
+
+def _set_mode(root: int, path: bytes, mode: int) -> None:
+    """Set a mode, unless the path is gone."""
+    parent, name = split(path)
+    try:
+        directory = open_directory(root, parent)
+    except FileNotFoundError:
+        return
+    try:
+        if status_at(directory, name or b".") is not None:
+            os.chmod(name or b".", stat.S_IMODE(mode), dir_fd=directory)
+    finally:
+        os.close(directory)
