@@ -1,0 +1,224 @@
+"""The command line, run as a person or a script runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+
+def rolf(
+    *arguments: str, stdin: str = "", cwd: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command of this interpreter's installation."""
+    command = [sys.executable, "-c", "from rolf.cli import main; main(prog_name='rolf')", *arguments]
+    environment = {**os.environ, "COLUMNS": "120", **variables}
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, env=environment, timeout=110)
+
+
+def test_says_its_version() -> None:
+    """Bug reports begin with it."""
+    done = rolf("--version")
+    assert (done.returncode, done.stdout.split()[0]) == (0, "rolf")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("dance",),
+        ("play", "--seed", "-1"),
+        ("replay",),
+        ("replay", "/nowhere"),
+        ("tasks", "validate", "--seeds", "0"),
+        ("tasks", "validate", "no-such-task"),
+    ],
+)
+def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
+    """Scripts tell a typing error from a failure by it; what was wrong is on stderr."""
+    done = rolf(*arguments)
+    assert done.returncode == 2
+    assert "Error" in done.stderr
+    assert done.stdout == ""
+
+
+def test_list_names_tasks_and_causes() -> None:
+    """What `--json` says is what `gymnasium.make` takes."""
+    listed = json.loads(rolf("list", "--json").stdout)
+    tasks = {task["name"]: task["causes"] for task in listed["termgym:TermEnv-v1"]["tasks"]}
+    assert len(tasks["git-dirty-pull"]) >= 2
+    assert "git-dirty-pull" in rolf("list").stdout
+
+
+def test_doctor_says_what_to_do_about_each_lack() -> None:
+    """A finding that is not all well comes with advice, one that is does not."""
+    done = rolf("doctor", "--json")
+    findings = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {"bubblewrap", "sandbox", "overlay", "limit on memory", "rsync", "terminals"} <= {
+        f["subject"] for f in findings
+    }
+    for finding in findings:
+        assert bool(finding["advice"]) == (finding["state"] != "ok"), finding
+    assert done.returncode == any(finding["state"] == "missing" for finding in findings)
+
+
+def test_doctor_reports_missing_programs(tmp_path: Path) -> None:
+    """Without bubblewrap and rsync it names both and the line that installs them."""
+    done = rolf("doctor", PATH=str(tmp_path))
+    assert done.returncode == 1 or "bubblewrap" in done.stdout
+    assert "apt-get install rsync" in done.stdout
+
+
+def test_play_reads_commands_from_a_pipe() -> None:
+    """A script can drive it: each line is a step, and what came of it is on stdout."""
+    done = rolf("play", stdin="cd /tmp\necho hello from $PWD\n:diff\nls /nowhere\n:quit\necho never\n")
+    assert done.returncode == 0, done.stderr
+    assert "hello from /tmp" in done.stdout
+    assert "nothing differs" in done.stdout
+    assert "NONZERO" in done.stdout
+    assert "never" not in done.stdout
+
+
+def test_play_saves_and_restores() -> None:
+    """`:restore` brings files and working directory back."""
+    lines = "echo one > ~/kept", "cd /tmp", ":save", "rm ~/kept", "cd /", ":restore", "cat ~/kept && pwd"
+    done = rolf("play", stdin="\n".join(lines))
+    assert done.returncode == 0, done.stderr
+    assert "one\n/tmp" in done.stdout
+
+
+def test_play_answers_a_program() -> None:
+    """`:keys` types into the program that waits."""
+    done = rolf("play", stdin="read -p 'name? ' name; echo Hello, $name\n:keys Ada Enter\n")
+    assert "WAITING_INPUT" in done.stdout
+    assert "Hello, Ada" in done.stdout
+
+
+def test_play_shows_why_an_action_is_malformed() -> None:
+    """`:plan` passes any text on, as an agent would."""
+    done = rolf("play", stdin=':plan {"command": 3}\n:plan {"command": "echo ok", "timeout": 5}\n')
+    assert "MALFORMED" in done.stdout
+    assert "DONE" in done.stdout
+
+
+def test_play_goes_on_after_a_mistake() -> None:
+    """An unknown verb, a wrong seed and a missing save are talk on stderr, not the end."""
+    done = rolf("play", stdin=":dance\n:reset soon\n:restore\necho still here\n")
+    assert done.returncode == 0
+    assert ":dance" in done.stderr
+    assert "soon" in done.stderr
+    assert "nothing is saved" in done.stderr
+    assert "still here" in done.stdout
+
+
+def test_play_ends_the_episode_on_submit() -> None:
+    """After it nothing reaches the shell until `:reset`."""
+    done = rolf("play", "git-dirty-pull", stdin=":submit\necho unseen\n:reset 3\necho seen\n")
+    assert "goal not reached" in done.stdout
+    assert "unseen" not in done.stdout
+    assert "seen" in done.stdout
+
+
+def test_play_names_near_tasks_for_a_mistyped_one() -> None:
+    """A person mistypes; the answer is not a traceback."""
+    done = rolf("play", "git-dirty-pul")
+    assert done.returncode == 1
+    assert "git-dirty-pull" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_play_does_not_pass_control_sequences_on() -> None:
+    """What an agent prints must not steer the terminal of the person who looks."""
+    done = rolf("play", stdin=r"printf '\033]0;title\007\033[2J'" + "\n")
+    assert "\x1b" not in done.stdout
+    assert "^[[2J" in done.stdout
+
+
+def test_play_at_a_terminal() -> None:
+    """With prompt, editing and history: a person's way."""
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", "from rolf.cli import main; main(prog_name='rolf')", "play"],
+        encoding="utf-8",
+        timeout=30,
+    )
+    child.expect_exact("/home/agent$ ")
+    child.sendline("cd /tmp; echo sum $((20+22))")
+    child.expect_exact("sum 42")
+    child.expect_exact("/tmp$ ")
+    child.sendline(":diff")
+    child.expect_exact("nothing differs")
+    child.sendcontrol("c")
+    child.expect_exact(":quit ends")
+    child.sendline(":quit")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_replay_tells_equal_from_different(tmp_path: Path) -> None:
+    """Exit code 0 and 1, so that a script can watch for drift."""
+    import gymnasium
+    import termgym
+    from rolf_wrappers.record_trajectory import RecordTrajectory
+
+    path = tmp_path / "episode.jsonl"
+    env = RecordTrajectory(gymnasium.make("termgym:TermEnv-v1"), path)
+    env.reset(seed=0)
+    env.step(termgym.plan("echo one two"))
+    env.close()
+    assert rolf("replay", str(path)).returncode == 0
+
+    path.write_text(path.read_text().replace("one two\\n", "one three\\n"))
+    done = rolf("replay", str(path))
+    assert done.returncode == 1
+    assert "stdout" in done.stdout
+
+    path.write_text("no trajectory\n")
+    assert rolf("replay", str(path)).returncode == 2
+
+
+@pytest.mark.slow
+def test_demo_shows_an_episode_and_writes_a_page(tmp_path: Path) -> None:
+    """The first thing that a stranger runs."""
+    done = rolf("demo", "--shells", "8", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for part in ("Goal reached", "What differs", "whole reset", "steps/s"):
+        assert part in done.stdout
+    page = (tmp_path / "runs" / "demo" / "report.html").read_text()
+    assert "The goal is reached." in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.slow
+def test_demo_goes_on_without_rsync(tmp_path: Path) -> None:
+    """It says which line installs it, and shows the rest."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for program in ("bash", "bwrap"):
+        found = next(Path(where, program) for where in ("/usr/bin", "/bin") if Path(where, program).exists())
+        (folder / program).symlink_to(found)
+    done = rolf("demo", "--shells", "2", cwd=tmp_path, PATH=str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "apt-get install rsync" in done.stderr
+    assert "Goal reached" in done.stdout
+
+
+def test_report_escapes_what_a_terminal_printed(tmp_path: Path) -> None:
+    """An agent's output must not become markup of the page."""
+    from rolf.demo.measure import ResetCost, Throughput
+    from rolf.demo.report import Report, write
+    from rolf.step import Step
+
+    evil = "</pre><script>alert(1)</script>\udcff"
+    step = Step(evil, evil, evil, evil, "DONE", 0, 1.0, {evil: 1.0}, ((evil, True),), 0.1, {})
+    report = Report("id", evil, evil, [step], True, [(evil, "added", None, None)], "0", ResetCost(1, None, 1),
+                    Throughput(1, 1, 1.0), [evil])  # fmt: skip
+    path = tmp_path / "sub" / "page.html"
+    write(report, path)
+    assert "<script" not in path.read_text(encoding="utf-8")

@@ -1,0 +1,34 @@
+"""Every example runs, as a user runs it, and its closing number is right."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+CHECKS: dict[str, tuple[list[str], Callable[[float], bool]]] = {
+    "first_episode.py": ([], lambda total: total > 0),
+    "many_shells.py": (["--shells", "4", "--steps", "3"], lambda rate: rate > 0),
+    "own_task.py": ([], lambda steps: steps > 1),
+    "record_and_replay.py": ([], lambda steps: steps == 6),
+}
+"""Example -> its arguments for a short run, and what its last line must be."""
+
+
+def test_every_example_is_checked() -> None:
+    """An example that nobody runs rots first."""
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(CHECKS)
+
+
+@pytest.mark.parametrize("name", sorted(CHECKS))
+def test_example_runs(name: str, tmp_path: Path) -> None:
+    """A newcomer copies an example before reading a manual."""
+    arguments, right = CHECKS[name]
+    command = [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert right(float(done.stdout.splitlines()[-1])), done.stdout
