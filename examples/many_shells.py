@@ -6,6 +6,7 @@ import argparse
 import time
 
 import gymnasium as gym
+
 import termgym
 
 

@@ -6,6 +6,7 @@ import argparse
 import random
 
 import gymnasium as gym
+
 import termgym
 from termgym.checks import FileAbsent, FileExists
 from termgym.tasks.task import FileSpec, Task
@@ -30,7 +31,7 @@ def main(steps: int) -> int:
     for step in range(1, steps + 1):
         command = chance.choice(COMMANDS)
         _, reward, terminated, truncated, _ = env.step(termgym.plan(command, expected_exit_code=None))
-        print(f"{command:20} {reward:+.3f}")
+        print(f"{step:3} {command:20} {reward:+.3f}")
         if terminated or truncated:
             break
     env.close()

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import gymnasium as gym
+
 import termgym
 from rolf.replay import replay
 from rolf_wrappers.record_trajectory import RecordTrajectory

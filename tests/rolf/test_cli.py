@@ -163,6 +163,7 @@ def test_play_at_a_terminal() -> None:
 def test_replay_tells_equal_from_different(tmp_path: Path) -> None:
     """Exit code 0 and 1, so that a script can watch for drift."""
     import gymnasium
+
     import termgym
     from rolf_wrappers.record_trajectory import RecordTrajectory
 
