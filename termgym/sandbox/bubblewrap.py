@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, HOSTNAME, WRITABLE_ROOTS
 
+_AS_AGENT = ("setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--")
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -33,13 +35,17 @@ def executable() -> str | None:
     return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
 
 
-def arguments(view: View, info_fd: int | None, *, real_root: bool, chdir: str) -> list[str]:
-    """Return the argv that a program's own argv is appended to.
+@contextmanager
+def launcher(view: View, info_fd: int | None, *, real_root: bool, chdir: str) -> Iterator[tuple[list[str], int]]:
+    """Yield the argv that a program's own argv is appended to, and a descriptor that must be passed on with it.
+
+    The options travel in a file: the agent can read the command line of its pid 1, and the host's paths are none of
+    its business.
 
     As real root the program becomes the agent by setpriv and keeps no capability; as an ordinary user the
     sandbox is a user namespace in which the agent's uid is the caller's own.
     """
-    argv = [executable() or "bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    argv = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if not view.network:
         argv.append("--unshare-net")
     if not real_root:
@@ -55,11 +61,14 @@ def arguments(view: View, info_fd: int | None, *, real_root: bool, chdir: str) -
         argv += ["--ro-bind", f"{view.live}{path}", path]
     argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", chdir]
     if real_root:
-        argv += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--", "setpriv"]
-        argv += [f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--"]
-    else:
-        argv.append("--")
-    return argv
+        argv += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    options = os.memfd_create("options", 0)
+    try:
+        os.write(options, b"".join(os.fsencode(word) + b"\0" for word in argv))
+        os.lseek(options, 0, os.SEEK_SET)
+        yield [executable() or "bwrap", "--args", str(options), "--", *(_AS_AGENT if real_root else ())], options
+    finally:
+        os.close(options)
 
 
 def _system(view: View) -> list[str]:

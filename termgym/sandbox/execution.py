@@ -16,14 +16,16 @@ from dataclasses import dataclass
 from termgym.result import Completed
 from termgym.sandbox import syscalls
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
+from termgym.sandbox.processes import descendants
 
 _JOINED = (
     syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS | syscalls.CLONE_NEWNET
 )
 _CANNOT_START = 127
 _OUTPUT_LIMIT = 4 << 20  # [bytes] a stream; a check never needs more
-TAG = "ROLF_RUN"
-"""Variable that marks the processes of one run, so that its whole tree can be found and ended."""
+_TAG = ("ROLF_RUN", "1")
+"""Variable that marks the processes of a run, so that its whole tree can be found and ended. Runs of one sandbox
+follow one another and leave nothing, so one value does, and output that shows the environment stays the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,28 +144,25 @@ def run(
         cwd: its working directory inside.
         timeout: [s]
         stdin: what it can read, at most 64 KiB beyond what it consumes at once.
-        inside: returns every pid of the sandbox.
+        inside: returns every descendant of the sandbox's pid 1.
     """
-    tag = f"{TAG}={time.monotonic_ns():x}"
-    name, _, value = tag.partition("=")
     source = os.memfd_create("stdin")
     os.write(source, stdin)
     os.lseek(source, 0, os.SEEK_SET)
     out_r, out_w = os.pipe()
     err_r, err_w = os.pipe()
     try:
-        pid = start(entrance, argv, {**env, name: value}, cwd, (source, out_w, err_w), detach=False)
+        pid = start(entrance, argv, {**env, _TAG[0]: _TAG[1]}, cwd, (source, out_w, err_w), detach=False)
         for fd in (out_w, err_w):
             os.close(fd)
-        return _collect(pid, (out_r, err_r), timeout, tag.encode(), inside)
+        # Until its parent ends, what runs is a child of ours, not of the sandbox's pid 1.
+        return _collect(pid, (out_r, err_r), timeout, lambda: [*inside(), *descendants(pid)])
     finally:
         for fd in (source, out_r, err_r):
             os.close(fd)
 
 
-def _collect(
-    pid: int, pipes: tuple[int, int], timeout: float, tag: bytes, inside: Callable[[], Sequence[int]]
-) -> Completed:
+def _collect(pid: int, pipes: tuple[int, int], timeout: float, inside: Callable[[], Sequence[int]]) -> Completed:
     end = time.monotonic() + timeout
     gone = os.pidfd_open(pid)
     poll = select.poll()
@@ -181,7 +180,7 @@ def _collect(
             if time.monotonic() >= end:
                 timed_out = True
                 break
-        kill_tagged(inside, tag)
+        _kill_tagged(inside)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         for fd in pipes:
             os.set_blocking(fd, False)
@@ -209,8 +208,9 @@ def _take(fd: int, into: bytearray) -> bool:
     return bool(data)
 
 
-def kill_tagged(inside: Callable[[], Sequence[int]], tag: bytes) -> None:
-    """Kill every process in the sandbox that has ``tag`` in its environment, until none is left."""
+def _kill_tagged(inside: Callable[[], Sequence[int]]) -> None:
+    """Kill every process of the run, until none is left."""
+    tag = "=".join(_TAG).encode()
     while True:
         found = [pid for pid in inside() if _has_tag(pid, tag)]
         if not found:

@@ -16,7 +16,7 @@ from typing import Any
 from termgym.errors import SandboxUnavailable
 from termgym.result import Completed
 from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
-from termgym.sandbox.environment import faketime_library, frozen_clock, pinned
+from termgym.sandbox.environment import AGENT_GID, AGENT_UID, faketime_library, frozen_clock, pinned
 from termgym.sandbox.measuring import Meter, open_meter
 from termgym.sandbox.processes import descendants, listening_ports, look
 from termgym.sandbox.seen import FileStatus, Metrics, Process
@@ -32,7 +32,7 @@ _KINDS = {
     stat.S_IFIFO: "fifo",
     stat.S_IFSOCK: "socket",
 }
-_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENAMETOOLONG, errno.EINVAL)
+_NOT_THERE = (errno.ENXIO, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENAMETOOLONG)
 
 
 class LocalSandbox:
@@ -146,7 +146,7 @@ class LocalSandbox:
         """Open an agent path; None where there is nothing (or nothing that can be reached)."""
         root = self._root_fd if self._isolated and self._processes_alive() else self._live_fd
         try:
-            return open_in_root(root, path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+            return open_in_root(root, path, flags)
         except OSError as error:
             if error.errno in _NOT_THERE:
                 return None
@@ -165,11 +165,14 @@ class LocalSandbox:
         finally:
             os.close(fd)
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "device")
-        return FileStatus(kind, stat.S_IMODE(found.st_mode), found.st_size, found.st_uid, found.st_gid)
+        uid, gid = found.st_uid, found.st_gid
+        if self._hello["isolation"] == "userns" and uid == os.getuid():
+            uid, gid = AGENT_UID, AGENT_GID  # as the agent sees its own files
+        return FileStatus(kind, stat.S_IMODE(found.st_mode), found.st_size, uid, gid)
 
     def read_file(self, path: str, limit: int = 1 << 20) -> bytes | None:
         """See ``Inspector.read_file``."""
-        fd = self._open(path, os.O_RDONLY)
+        fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)  # a FIFO must not block
         if fd is None:
             return None
         try:

@@ -86,10 +86,10 @@ class Machine:
         self._mount_pts()
         info_read, info_write = os.pipe()
         try:
-            prefix = bubblewrap.arguments(
+            with bubblewrap.launcher(
                 self._view, info_write, real_root=self._settings.real_root, chdir=f"/home/{AGENT_NAME}"
-            )
-            shell = self._spawn(prefix, str(self._pts / "ptmx"), (info_write,))
+            ) as (prefix, options):
+                shell = self._spawn(prefix, str(self._pts / "ptmx"), (info_write, options))
             self._shell = shell
         finally:
             os.close(info_write)
@@ -229,8 +229,9 @@ class Machine:
             home = str(tree / "home" / AGENT_NAME)
             return self._popen(argv, fds, home, self._confine_unisolated, setup_environment(home))
         view = bubblewrap.View(tree, self._settings.etc, None, self._settings.proc_files)
-        prefix = bubblewrap.arguments(view, None, real_root=self._settings.real_root, chdir=f"/home/{AGENT_NAME}")
-        return self._popen([*prefix, *argv], fds, "/", self.confine, setup_environment(f"/home/{AGENT_NAME}"))
+        home = f"/home/{AGENT_NAME}"
+        with bubblewrap.launcher(view, None, real_root=self._settings.real_root, chdir=home) as (prefix, options):
+            return self._popen([*prefix, *argv], [*fds, options], "/", self.confine, setup_environment(home))
 
     def _popen(
         self, argv: Sequence[str], fds: Sequence[int], cwd: str, preexec: Callable[[], None], env: dict[str, str]

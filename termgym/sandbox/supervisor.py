@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import tempfile
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -241,8 +242,7 @@ class Supervisor:
             reply = getattr(self, request["do"])(request)
             fds = reply.pop("fds", [])
         except (TermGymError, OSError) as error:
-            kind = type(error).__name__ if isinstance(error, TermGymError) else "SandboxError"
-            reply = {"error": kind, "message": str(error)}
+            reply = _fault(error)
         try:
             self._wire.send(reply, fds)
         finally:
@@ -254,6 +254,17 @@ class Supervisor:
             machine.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary)
+
+
+def _fault(error: TermGymError | OSError) -> dict[str, Any]:
+    """Return an error as the owner raises it again; a bare OSError says which call it came from."""
+    if isinstance(error, TermGymError):
+        return {"error": type(error).__name__, "message": str(error)}
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return {
+        "error": "SandboxError",
+        "message": f"{error} (in {where.name}, {Path(where.filename).name}:{where.lineno})",
+    }
 
 
 def _close(fds: Sequence[int]) -> None:
@@ -270,8 +281,7 @@ def main(fd: int, mode: str, owner_pid: int) -> None:
     try:
         supervisor = Supervisor(wire, isolated=mode == "isolated")
     except (TermGymError, OSError) as error:
-        kind = type(error).__name__ if isinstance(error, TermGymError) else "SandboxError"
-        wire.send({"error": kind, "message": str(error)})
+        wire.send(_fault(error))
         sys.exit(1)
     wire.send({"ready": True})
     try:

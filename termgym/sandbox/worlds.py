@@ -74,10 +74,11 @@ class Worlds:
             home.mkdir(mode=0o755)
         else:
             copy_tree(Path(source), home, owner=self._owner)
-        for path in (home, tree / "srv"):
-            self._give(path)
         for name in ("tmp", "dev/shm"):
             (tree / name).chmod(0o1777)
+        # The roots belong to the agent too, so that an ordinary user, who has no other owner to give, gets the same tree.
+        for path in (home, *(tree / root for root in WRITABLE_ROOTS)):
+            self._give(path)
 
     def _write(self, tree: Path, spec: dict[str, Any]) -> None:
         path = spec["path"]
