@@ -9,7 +9,8 @@ from pathlib import Path
 
 from termgym.errors import SnapshotError
 from termgym.snapshot.entry import attribute_names, data_extents, is_visible, open_file
-from termgym.snapshot.unlocking import unlocked
+from termgym.snapshot.flags import clear_flags
+from termgym.snapshot.unlocking import overrides_modes, unlock, unlocked
 from termgym.snapshot.walking import handle, names_in, open_directory, opened, opened_root, split, status_at, walk
 
 Owner = tuple[int, int]
@@ -208,9 +209,16 @@ def freeze_times(tree: Path, epoch: float) -> None:
 
 
 def remove_tree(tree: Path) -> None:
-    """Remove a directory with everything in it. It must be writable for this process."""
+    """Remove a directory with everything in it, whatever its modes and flags say."""
     with opened_root(tree) as root:
-        remove_entries(root, b"")
+        if not overrides_modes():
+            unlock(root)
+        try:
+            remove_entries(root, b"")
+        except PermissionError:
+            for _, directory, name, status in walk(root):
+                clear_flags(directory, name, status.st_mode)
+            remove_entries(root, b"")
     tree.rmdir()
 
 

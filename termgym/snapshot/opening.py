@@ -7,14 +7,16 @@ import tempfile
 from pathlib import Path
 
 from termgym.errors import SnapshotError
+from termgym.snapshot.manifest import ManifestSnapshot
 from termgym.snapshot.mounting import shares_mounts
 from termgym.snapshot.overlay import OverlaySnapshot
 from termgym.snapshot.protocol import Snapshot
+from termgym.snapshot.rsync import RsyncSnapshot
 
-BACKENDS = ("overlay", "overlay-userns")
+BACKENDS = ("overlay", "overlay-userns", "manifest", "rsync")
 """In the order in which they are preferred."""
 
-_probed: dict[int, dict[str, str | None]] = {}
+_probed: dict[tuple[str, int], str | None] = {}
 
 
 def open_snapshot(
@@ -44,17 +46,21 @@ def open_snapshot(
         backend = "rsync"
     if backend is not None and backend not in BACKENDS:
         raise SnapshotError(f"unknown snapshot backend {backend!r}; allowed are {', '.join(BACKENDS)}")
+    for name in BACKENDS if backend is None else (backend,):
+        if _reason(name, work) is None:
+            return _open(name, base, work, size_bytes, log_dir)
     reasons = probe(work)
-    chosen = backend or next((name for name in BACKENDS if reasons[name] is None), None)
-    if chosen is None or reasons[chosen] is not None:
-        tried = [chosen] if chosen else list(BACKENDS)
-        why = "; ".join(f"{name}: {reasons[name]}" for name in tried)
-        works = ", ".join(name for name in BACKENDS if reasons[name] is None) or "none"
-        raise SnapshotError(f"snapshot backend not available ({why}); what works here: {works}")
-    return _open(chosen, base, work, size_bytes, log_dir)
+    why = "; ".join(f"{name}: {reason}" for name, reason in reasons.items() if reason and backend in (None, name))
+    works = ", ".join(name for name, reason in reasons.items() if reason is None) or "none"
+    asked = "no snapshot backend works" if backend is None else f"snapshot backend {backend!r} does not work"
+    raise SnapshotError(f"{asked} in {str(work)!r} ({why}); what works there: {works}")
 
 
 def _open(name: str, base: Path, work: Path, size_bytes: int | None, log_dir: Path | None) -> Snapshot:
+    if name == "manifest":
+        return ManifestSnapshot(base, work)
+    if name == "rsync":
+        return RsyncSnapshot(base, work, log_dir=log_dir)
     return OverlaySnapshot(base, work, backend=name, size_bytes=size_bytes)
 
 
@@ -63,10 +69,14 @@ def probe(work: Path) -> dict[str, str | None]:
 
     Each is really used once in a filesystem; the answer is kept for the process.
     """
-    device = os.stat(work).st_dev
-    if device not in _probed:
-        _probed[device] = {name: _try(name, work) for name in BACKENDS}
-    return dict(_probed[device])
+    return {name: _reason(name, work) for name in BACKENDS}
+
+
+def _reason(name: str, work: Path) -> str | None:
+    key = (name, os.stat(work).st_dev)
+    if key not in _probed:
+        _probed[key] = _try(name, work)
+    return _probed[key]
 
 
 def _try(name: str, work: Path) -> str | None:

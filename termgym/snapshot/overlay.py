@@ -24,6 +24,7 @@ from termgym.snapshot.copying import copy_attributes, remove_tree, replicate, se
 from termgym.snapshot.diff import changes_in
 from termgym.snapshot.digest import digest_pairs
 from termgym.snapshot.entry import attribute_names, is_visible
+from termgym.snapshot.keeping import find_copy
 from termgym.snapshot.mounting import MS_NODEV, MS_NOSUID, mount, mount_options, option_value, unmount
 from termgym.snapshot.walking import handle, join, names_in, opened, opened_root, status_at
 
@@ -87,7 +88,7 @@ class OverlaySnapshot:
 
     def load(self, token: str) -> None:
         """Replace the layer by a copy that ``save`` kept."""
-        kept = self._find(token)
+        kept = find_copy(self._kept, token)
         self._unmount()
         self._mount_tmpfs()
         replicate(kept, self._layer, choose=self._is_kept)
@@ -95,7 +96,7 @@ class OverlaySnapshot:
 
     def forget(self, token: str) -> None:
         """Free the copy that ``save`` kept."""
-        remove_tree(self._find(token))
+        remove_tree(find_copy(self._kept, token))
 
     def close(self) -> None:
         """Unmount and remove everything but the base; may be called again."""
@@ -105,13 +106,6 @@ class OverlaySnapshot:
         for directory in (self.live, self._layer):
             if directory.exists():
                 directory.rmdir()
-
-    def _find(self, token: str) -> Path:
-        kept = self._kept / token
-        if not token or not kept.is_dir():
-            have = sorted(path.name for path in self._kept.iterdir())
-            raise SnapshotError(f"no saved tree {token!r}; there are {have!r}; save() returns the token")
-        return kept
 
     def _mount_tmpfs(self) -> None:
         inodes = max(self._size // _INODE_BYTES, _LEAST_INODES)

@@ -21,7 +21,7 @@ def overrides_modes() -> bool:
 
 
 @contextmanager
-def unlocked(tree: Path, known: Iterable[bytes] | None = None) -> Iterator[Mapping[bytes, int]]:
+def unlocked(tree: Path, known: Iterable[bytes] | None = None) -> Iterator[dict[bytes, int]]:
     """Make a tree readable for the time of the block, and yield the modes that had to be changed, as they were.
 
     Args:
@@ -37,8 +37,7 @@ def unlocked(tree: Path, known: Iterable[bytes] | None = None) -> Iterator[Mappi
         yield modes
     finally:
         with opened_root(tree) as root:
-            for path in reversed(modes):
-                _set_mode(root, path, modes[path])
+            relock(root, modes)
 
 
 def unlock(root: int, known: Iterable[bytes] | None = None) -> dict[bytes, int]:
@@ -62,6 +61,12 @@ def unlock(root: int, known: Iterable[bytes] | None = None) -> dict[bytes, int]:
                 if stat.S_ISDIR(status.st_mode):
                     pending.append(child)
     return modes
+
+
+def relock(root: int, modes: Mapping[bytes, int]) -> None:
+    """Set modes back, entries before the directories that close over them."""
+    for path in reversed(list(modes)):
+        _set_mode(root, path, modes[path])
 
 
 def _unlock_path(root: int, path: bytes, modes: dict[bytes, int]) -> None:
