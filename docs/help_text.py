@@ -13,20 +13,27 @@ PAGE = Path(__file__).parent / "reference" / "command-line.md"
 WIDTH = 100
 
 
-def commands(command: click.Command, path: tuple[str, ...] = ("rolf",)) -> Iterator[tuple[str, click.Command]]:
-    """Yield a command and all below it with their full names."""
-    yield " ".join(path), command
+def contexts(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[click.Context]:
+    """Yield the context of a command and of all below it, as a call of each would make it."""
+    context = click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        max_content_width=WIDTH,
+        terminal_width=WIDTH,
+        **command.context_settings,
+    )
+    yield context
     if isinstance(command, click.Group):
-        for name in sorted(command.commands):
-            yield from commands(command.commands[name], (*path, name))
+        for child in sorted(command.commands):
+            yield from contexts(command.commands[child], child, context)
 
 
 def text() -> str:
     """Return the page."""
     parts = ["# The command line\n", "Written by `make help-text` from the commands themselves.\n"]
-    for name, command in commands(rolf):
-        context = click.Context(command, info_name=name, max_content_width=WIDTH, terminal_width=WIDTH)
-        parts.append(f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n")
+    for context in contexts(rolf, "rolf"):
+        parts.append(f"## `{context.command_path}`\n\n```text\n{context.get_help()}\n```\n")
     return "\n".join(parts)
 
 

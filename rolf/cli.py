@@ -10,7 +10,7 @@ from rolf.commands import list as listing
 
 
 @click.group(
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Documentation: docs/ of the repository; `rolf COMMAND --help` says what a command takes.",
 )
 @click.version_option(__version__, "--version", "-V", prog_name="rolf", message="%(prog)s %(version)s")

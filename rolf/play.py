@@ -125,14 +125,18 @@ class Play:
         self._console.print(diff_table(self._world.diff()))
 
     def _save(self, _: str) -> None:
-        self._saved = self._world.save()
+        try:
+            self._saved = self._world.save()
+        except RuntimeError as error:  # after the end, or while a program waits: the message says so
+            self._talk.print(Text(str(error)))
+            return
         self._talk.print("saved: files, working directory and exported variables; :restore puts them back")
 
     def _restore(self, _: str) -> None:
         if self._saved is None:
             self._talk.print("nothing is saved yet; :save first")
             return
-        self._observation = {**self._observation, **self._world.restore(self._saved)}
+        self._observation, _ = self._world.restore(self._saved)
         self._over = False
         self._talk.print("restored; programs that were running are gone")
 

@@ -1,0 +1,237 @@
+"""Nothing is left behind: not by a thousand resets, not by sessions that are killed with -9.
+
+Run as a script this file is the warden: it adopts every orphan below it (PR_SET_CHILD_SUBREAPER), so a process that
+escaped by a double fork or `setsid` is still its child, and `wait` knows when the last one is gone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
+GONE_DEADLINE = 20  # [s]; what is killed goes in milliseconds, but a loaded machine may take its time
+MOMENTS = ("made", "resetting", "ready", "stepping")
+"""When a session is killed."""
+MESS = (
+    "(setsid sleep 1000 &) ; nohup sleep 1000 >/dev/null 2>&1 & trap '' TERM; "
+    "mkdir -p ~/mess/deep; dd if=/dev/zero of=/tmp/big bs=1M count=2 2>/dev/null; mkfifo ~/fifo; chmod 000 ~/mess/deep"
+)
+"""What an agent leaves lying about."""
+
+
+def warden(what: str, count: int) -> dict[str, Any]:
+    """Run this file as the warden and return what it counted."""
+    done = subprocess.run(
+        [sys.executable, __file__, what, str(count)], capture_output=True, text=True, check=False, timeout=1500
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "resets",
+    [
+        pytest.param(150, id="sample"),
+        pytest.param(1000, id="whole", marks=[pytest.mark.nightly, pytest.mark.timeout(1500)]),
+    ],
+)
+def test_resets_leave_nothing_behind(resets: int) -> None:
+    """A training run resets millions of times: one descriptor or file each, and it dies after a day."""
+    told = warden("resets", resets)
+    assert told["resets"] == resets
+    assert told["after"] == told["before"]
+    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sessions",
+    [
+        pytest.param(24, id="sample"),
+        pytest.param(200, id="whole", marks=[pytest.mark.nightly, pytest.mark.timeout(1500)]),
+    ],
+)
+def test_killed_sessions_leave_nothing_behind(sessions: int) -> None:
+    """Nobody cleans up after `kill -9`, so the kernel must: at every moment of a session's life."""
+    told = warden("kills", sessions)
+    assert sum(told["killed"].values()) == sessions
+    assert set(told["killed"]) == set(MOMENTS)
+    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+
+
+# ---- the warden
+
+
+class World:
+    """What can be left behind outside, before and after."""
+
+    def __init__(self) -> None:
+        self._folders = [Path(os.environ["TMPDIR"]), Path("/dev/shm")]
+        self._mounts = set(self._mounted())
+        self._groups = set(self._grouped())
+        self._files = set(self._filed())
+
+    def left(self) -> dict[str, list[str]]:
+        """Return what is there now and was not before; processes were waited for."""
+        return {
+            "processes": [str(child) for child in children(os.getpid())],
+            "mounts": sorted(set(self._mounted()) - self._mounts),
+            "groups": sorted(set(self._grouped()) - self._groups),
+            "files": sorted(set(self._filed()) - self._files),
+        }
+
+    def _mounted(self) -> Iterator[str]:
+        yield from (line.split(" - ")[0].split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines())
+
+    def _grouped(self) -> Iterator[str]:
+        """Yield control groups whose owner, named in theirs, is gone; live ones belong to others on this machine."""
+        for path in Path("/sys/fs/cgroup").rglob("rolf-*"):
+            owner = re.match(r"rolf-(\d+)-", path.name)
+            if owner and not Path("/proc", owner[1]).exists():
+                yield str(path)
+
+    def _filed(self) -> Iterator[str]:
+        yield from (str(path) for folder in self._folders for path in folder.iterdir())
+
+
+def children(pid: int) -> list[int]:
+    return [
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
+
+
+def descendants(pid: int) -> list[int]:
+    found = children(pid)
+    return [*found, *(further for child in found for further in descendants(child))]
+
+
+def wait_for_all() -> None:
+    """Reap children and adopted orphans until there is none; give up at the deadline, so that the count shows them."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(GONE_DEADLINE)
+    try:
+        while True:
+            os.waitpid(-1, 0)
+    except (ChildProcessError, TimeoutError):
+        return
+    finally:
+        signal.alarm(0)
+
+
+def held(supervisor: int) -> dict[str, int]:
+    """Return what this process and its supervisor hold now."""
+    below = descendants(supervisor)
+    return {
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "supervisor's descriptors": len(os.listdir(f"/proc/{supervisor}/fd")),
+        "supervisor's mounts": len(Path(f"/proc/{supervisor}/mountinfo").read_text().splitlines()),
+        "processes": len(below),
+    }
+
+
+def do_resets(count: int) -> dict[str, Any]:
+    world = World()
+    done = subprocess.run(
+        [sys.executable, __file__, "reset", str(count)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    wait_for_all()
+    return {**json.loads(done.stdout), "left": world.left()}
+
+
+def reset(count: int) -> dict[str, Any]:
+    """Be an ordinary program that resets many times and ends."""
+    import gymnasium
+
+    import termgym
+
+    env = gymnasium.make("termgym:TermEnv-v1", task="git-dirty-pull")
+    for _ in range(3):  # caches fill
+        env.reset(seed=0)
+        env.step(termgym.plan(MESS))
+    env.reset(seed=0)
+    (supervisor,) = children(os.getpid())
+    before = held(supervisor)
+    for _ in range(count):
+        env.step(termgym.plan(MESS))
+        env.reset(seed=0)
+    after = held(supervisor)
+    env.close()
+    return {"resets": count, "before": before, "after": after}
+
+
+def session(report: int) -> None:
+    """Live in a forked child until killed, telling each moment."""
+    import gymnasium
+
+    import termgym
+
+    env = gymnasium.make("termgym:TermEnv-v1")
+    os.write(report, b"made\n")
+    os.write(report, b"resetting\n")
+    env.reset(seed=0)
+    env.step(termgym.plan(MESS))
+    os.write(report, b"ready\n")
+    os.write(report, b"stepping\n")
+    env.step(termgym.plan("trap '' TERM INT HUP; while :; do sleep 1; done", timeout=600))
+
+
+def do_kills(count: int) -> dict[str, Any]:
+    import gymnasium  # noqa: F401 # so that the forked sessions need not load it again
+
+    import termgym.env  # noqa: F401
+
+    world = World()
+    killed = dict.fromkeys(MOMENTS, 0)
+    for number in range(count):
+        moment = MOMENTS[number % len(MOMENTS)]
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read)
+            session(write)
+            os._exit(1)
+        os.close(write)
+        with os.fdopen(read) as told:
+            for line in told:
+                if line.strip() == moment:
+                    os.kill(pid, signal.SIGKILL)
+                    killed[moment] += 1
+                    break
+        os.waitpid(pid, 0)
+    wait_for_all()
+    return {"killed": killed, "left": world.left()}
+
+
+def main() -> None:
+    import tempfile
+
+    if sys.argv[1] == "reset":
+        print(json.dumps(reset(int(sys.argv[2]))))
+        return
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["TMPDIR"] = scratch
+        tempfile.tempdir = None
+        act = {"resets": do_resets, "kills": do_kills}[sys.argv[1]]
+        print(json.dumps(act(int(sys.argv[2]))))
+
+
+if __name__ == "__main__":
+    main()
