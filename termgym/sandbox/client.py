@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import subprocess
@@ -120,4 +121,12 @@ def _forget_in_child() -> None:
     _shared = None
 
 
+def _end_all() -> None:
+    """Wait for the supervisors to clean up, so that nothing is left when this process is gone."""
+    for supervisor in list(_every):
+        if not supervisor.lost and supervisor.owner == os.getpid():
+            supervisor.end()
+
+
 os.register_at_fork(after_in_child=_forget_in_child)
+atexit.register(_end_all)

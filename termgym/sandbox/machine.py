@@ -150,6 +150,11 @@ class Machine:
             return descendants(os.getpid())
         return descendants(self._init) if self._init is not None else []
 
+    @property
+    def shell_process(self) -> int | None:
+        """The pid of the process that a ``wait`` will collect."""
+        return None if self._shell is None else self._shell.process.pid
+
     def wait(self, timeout: float) -> int | None:
         """Return the shell's exit status (128 + signal), or None if it still runs after ``timeout`` [s]."""
         if self._shell is None:
@@ -176,7 +181,10 @@ class Machine:
             if self.wait(_KILL_DEADLINE) is None:
                 raise SandboxError(f"processes are still alive {_KILL_DEADLINE:.0f} s after SIGKILL")
             self._shell = None
-        self._init = None
+        if self._init is not None:
+            # Bubblewrap's outer process may end before it has collected this one, which then is ours.
+            collect(self._init)
+            self._init = None
         if self.group is not None:
             self._wait_for_empty_group(self.group)
 
@@ -363,8 +371,14 @@ def _kill_descendants(shell: int | None) -> None:
                 os.kill(pid, signal.SIGKILL)
         for pid in children(os.getpid()):
             if pid != shell:  # its status belongs to whoever waits for it
-                os.waitpid(pid, os.WNOHANG)
+                collect(pid, os.WNOHANG)
         time.sleep(0.0005)
+
+
+def collect(pid: int, options: int = 0) -> None:
+    """Take the exit status of a child that this process adopted, if it is one."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, options)
 
 
 def _is_zombie(pid: int) -> bool:

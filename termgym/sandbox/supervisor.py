@@ -23,7 +23,8 @@ from typing import Any
 from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
 from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
 from termgym.sandbox.host_view import make_etc, make_proc_files
-from termgym.sandbox.machine import Machine, Settings
+from termgym.sandbox.machine import Machine, Settings, collect
+from termgym.sandbox.processes import children
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, Worlds
 from termgym.snapshot import probe as probe_snapshots
@@ -80,6 +81,7 @@ class Supervisor:
         self._machines: dict[str, Machine] = {}
         self._temporary: Path | None = None
         self._isolation = isolate() if isolated else "none"
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         self._real_root = os.getuid() == 0 and self._isolation != "userns"
         self._enforcement = limits.probe()
         cgroups.remove_orphans(self._enforcement.usable)
@@ -93,7 +95,6 @@ class Supervisor:
 
     def _storage(self) -> Path:
         if self._isolation == "none":
-            syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
             self._temporary = Path(tempfile.mkdtemp(prefix=cgroups.group_name("files-")))
             self._temporary.chmod(0o755)
             return self._temporary
@@ -139,11 +140,19 @@ class Supervisor:
         if base is None and "recipe" not in request:
             return {"need": "recipe"}
         machine.kill()
+        self._collect_orphans()
         if base is None:
             base = self._worlds.build(request["key"], request["recipe"], machine.launch)
         machine.stand_on(base, request)
         self._worlds.trim({m.snapshot.base for m in self._machines.values() if m.snapshot is not None})
         return self._shell(machine, request["services"])
+
+    def _collect_orphans(self) -> None:
+        """Take the exit statuses of processes that this one adopted, or they stay as zombies."""
+        awaited = {machine.shell_process for machine in self._machines.values()}
+        for pid in children(os.getpid()):
+            if pid not in awaited:
+                collect(pid, os.WNOHANG)
 
     def respawn(self, request: dict[str, Any]) -> dict[str, Any]:
         """Start a new shell on the files as they are."""

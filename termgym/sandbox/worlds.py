@@ -76,7 +76,7 @@ class Worlds:
             copy_tree(Path(source), home, owner=self._owner)
         for name in ("tmp", "dev/shm"):
             (tree / name).chmod(0o1777)
-        # The roots belong to the agent too, so that an ordinary user, who has no other owner to give, gets the same tree.
+        # The roots are the agent's too: an ordinary user has no other owner to give, and the tree must be the same.
         for path in (home, *(tree / root for root in WRITABLE_ROOTS)):
             self._give(path)
 
