@@ -32,8 +32,7 @@ def contexts(command: click.Command, name: str, parent: click.Context | None = N
 def text() -> str:
     """Return the page."""
     parts = ["# The command line\n", "Written by `make help-text` from the commands themselves.\n"]
-    for context in contexts(rolf, "rolf"):
-        parts.append(f"## `{context.command_path}`\n\n```text\n{context.get_help()}\n```\n")
+    parts.extend(f"## `{one.command_path}`\n\n```text\n{one.get_help()}\n```\n" for one in contexts(rolf, "rolf"))
     return "\n".join(parts)
 
 
