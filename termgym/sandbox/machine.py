@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import select
 import signal
 import subprocess
 import time
@@ -17,16 +15,15 @@ from typing import Any
 from termgym.errors import SandboxError
 from termgym.result import Completed
 from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
+from termgym.sandbox.birth import START_DEADLINE, first_child, read_child_pid
+from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
-from termgym.sandbox.processes import children, descendants, listening_ports
+from termgym.sandbox.processes import descendants, listening_ports
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
 from termgym.terminal import Spawned, spawn_bash
-
-_START_DEADLINE = 20.0  # [s]; a start takes milliseconds, but a loaded machine may take its time
-_KILL_DEADLINE = 10.0  # [s]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +91,10 @@ class Machine:
         finally:
             os.close(info_write)
         try:
-            self._init = _read_child_pid(info_read, shell)
+            self._init = read_child_pid(info_read, shell)
         finally:
             os.close(info_read)
-        return _first_child(self._init, shell)
+        return first_child(self._init, shell)
 
     def _spawn(self, prefix: Sequence[str], ptmx: str, fds: Sequence[int]) -> Spawned:
         self._status = None
@@ -173,13 +170,13 @@ class Machine:
             SandboxError: something survived (a process stuck in the kernel).
         """
         if self._settings.isolation == "none":
-            _kill_descendants(None if self._shell is None else self._shell.process.pid)
+            kill_descendants(None if self._shell is None else self._shell.process.pid)
         elif self._init is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._init, signal.SIGKILL)
         if self._shell is not None:
-            if self.wait(_KILL_DEADLINE) is None:
-                raise SandboxError(f"processes are still alive {_KILL_DEADLINE:.0f} s after SIGKILL")
+            if self.wait(KILL_DEADLINE) is None:
+                raise SandboxError(f"processes are still alive {KILL_DEADLINE:.0f} s after SIGKILL")
             self._shell = None
         if self._init is not None:
             # Bubblewrap's outer process may end before it has collected this one, which then is ours.
@@ -189,10 +186,10 @@ class Machine:
             self._wait_for_empty_group(self.group)
 
     def _wait_for_empty_group(self, group: cgroups.Group) -> None:
-        end = time.monotonic() + _KILL_DEADLINE
+        end = time.monotonic() + KILL_DEADLINE
         while left := group.processes():
             if time.monotonic() > end:
-                raise SandboxError(f"processes {sorted(left)} are still alive {_KILL_DEADLINE:.0f} s after SIGKILL")
+                raise SandboxError(f"processes {sorted(left)} are still alive {KILL_DEADLINE:.0f} s after SIGKILL")
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -289,10 +286,10 @@ class Machine:
         finally:
             os.close(null)
         os.waitpid(pid, 0)
-        end = time.monotonic() + _START_DEADLINE
+        end = time.monotonic() + START_DEADLINE
         while not self._ready(service):
             if time.monotonic() > end:
-                raise SandboxError(f"service {service['argv']!r} is not ready after {_START_DEADLINE:.0f} s")
+                raise SandboxError(f"service {service['argv']!r} is not ready after {START_DEADLINE:.0f} s")
             time.sleep(0.002)
 
     def _ready(self, service: dict[str, Any]) -> bool:
@@ -324,66 +321,3 @@ class Machine:
         if self.group is not None:
             self.group.remove()
             self.group = None
-
-
-def _read_child_pid(fd: int, shell: Spawned) -> int:
-    """Return the pid of the sandbox's pid 1 from bubblewrap's --info-fd, which comes in pieces."""
-    text = b""
-    end = time.monotonic() + _START_DEADLINE
-    while b"}" not in text:
-        ready, _, _ = select.select([fd], [], [], max(0.0, end - time.monotonic()))
-        data = os.read(fd, 4096) if ready else b""
-        if not data:
-            raise SandboxError(f"bubblewrap did not start the sandbox: {_complaint(shell)}")
-        text += data
-    return int(json.loads(text)["child-pid"])
-
-
-def _first_child(init: int, shell: Spawned) -> int:
-    """Return the pid of the shell: the first child of the sandbox's pid 1, once the sandbox is built."""
-    end = time.monotonic() + _START_DEADLINE
-    while not (found := children(init)):
-        if time.monotonic() > end or shell.process.poll() is not None:
-            raise SandboxError(f"bubblewrap did not start the shell: {_complaint(shell)}")
-        time.sleep(0.0002)
-    return found[0]
-
-
-def _complaint(shell: Spawned) -> str:
-    """Return what the dying process wrote to its terminal."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        shell.process.wait(1.0)
-    os.set_blocking(shell.main_fd, False)
-    try:
-        return os.read(shell.main_fd, 4096).decode("utf-8", "replace").strip() or "no message"
-    except OSError:
-        return "no message"
-
-
-def _kill_descendants(shell: int | None) -> None:
-    """Kill every descendant of this process, which adopts orphans, until none but a dead ``shell`` is left."""
-    end = time.monotonic() + _KILL_DEADLINE
-    while left := [pid for pid in descendants(os.getpid()) if pid != shell or not _is_zombie(pid)]:
-        if time.monotonic() > end:
-            raise SandboxError(f"processes {left} are still alive {_KILL_DEADLINE:.0f} s after SIGKILL")
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        for pid in children(os.getpid()):
-            if pid != shell:  # its status belongs to whoever waits for it
-                collect(pid, os.WNOHANG)
-        time.sleep(0.0005)
-
-
-def collect(pid: int, options: int = 0) -> None:
-    """Take the exit status of a child that this process adopted, if it is one."""
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, options)
-
-
-def _is_zombie(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rsplit(b")", 1)[1].split()[0] == b"Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True

@@ -22,8 +22,9 @@ from typing import Any
 
 from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
 from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
+from termgym.sandbox.death import collect
 from termgym.sandbox.host_view import make_etc, make_proc_files
-from termgym.sandbox.machine import Machine, Settings, collect
+from termgym.sandbox.machine import Machine, Settings
 from termgym.sandbox.processes import children
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, Worlds
