@@ -1,0 +1,349 @@
+"""Read a shell command line as the programs it would run, without running anything.
+
+The reading is for the reward: it informs, it is not the fence (the sandbox is). It sees through launchers, ``-c``
+strings, ``eval``, substitutions, pipelines into a shell, literal variables and here-documents. What only running can
+tell (the value of a variable from outside, a name put together at run time) it does not know.
+
+The grammar is tree-sitter's. It recovers from errors, but some texts cost it time that grows with their square, so a
+text too long or too tangled is read line by line with a coarser eye: bounds, not clocks, so the same text always gets
+the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from termgym.launchers import SHELLS, launched, program, shell_script
+from termgym.shelltree import ansi_c, leaves, programs, source, substitutions, without_heredocs
+
+PARSE_LIMIT = 8_192
+"""Longest text for the grammar [bytes]."""
+HEREDOC_LIMIT = 64
+"""Most ``<<`` for the grammar; its time grows with their square."""
+EXPANSION_LIMIT = 500
+"""Most ``${`` for the grammar."""
+DEPTH_LIMIT = 4
+"""How deep a script in a script is read."""
+CALL_LIMIT = 5_000
+"""Most calls taken from one text."""
+CACHED_LENGTH = 4096
+"""Longest text whose reading is kept."""
+
+
+class Call(NamedTuple):
+    """One program that the command line would run."""
+
+    name: str
+    """Program without its directory."""
+    args: tuple[str, ...]
+    """Words after quote removal; ``$HOME`` is ``~``, what is unknown stays as it is written."""
+    writes: tuple[str, ...] = ()
+    """Files that redirections open for writing."""
+    reads: tuple[str, ...] = ()
+    """Files that redirections open for reading."""
+    upstream: tuple[tuple[str, ...], ...] = ()
+    """The commands before it in its pipeline, as words."""
+    substituted: tuple[str, ...] = ()
+    """Programs whose output becomes one of its words or files: ``$(…)``, ``<(…)``."""
+    directory: str | None = None
+    """Where an earlier ``cd`` of the same text has gone."""
+    elevated: bool = False
+    """Whether it runs under sudo or the like."""
+
+
+class CommandLine(NamedTuple):
+    """All that one text would run."""
+
+    calls: tuple[Call, ...]
+    """In the order of the text."""
+    bombs: tuple[str, ...] = ()
+    """Functions that start themselves more than once, or in the background."""
+
+
+def read(text: str) -> CommandLine:
+    """Return what a command line would run. Never raises, whatever the text."""
+    return _read_kept(text) if len(text) <= CACHED_LENGTH else _read(text)
+
+
+@lru_cache(maxsize=512)
+def _read_kept(text: str) -> CommandLine:
+    return _read(text)
+
+
+def _read(text: str) -> CommandLine:
+    reader = _Reader()
+    reader.read(text, 0, _Around())
+    return CommandLine(tuple(reader.calls), tuple(dict.fromkeys(reader.bombs)))
+
+
+class _Around(NamedTuple):
+    """What surrounds a command: its redirections and what flows into it."""
+
+    writes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    upstream: tuple[tuple[str, ...], ...] = ()
+    stdin: str | None = None
+    """Literal standard input."""
+    substituted: tuple[str, ...] = ()
+
+
+@cache
+def _language() -> Language:
+    return Language(tree_sitter_bash.language())
+
+
+class _Reader:
+    """Walks the tree and gathers calls. Iterative: a hostile text nests deeper than Python's stack."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.bombs: list[str] = []
+        self._variables: dict[str, str] = {}
+        self._directory: str | None = None
+
+    def read(self, text: str, depth: int, around: _Around) -> None:
+        # The grammar takes NUL for the end of the text; bash drops it. Half surrogates cannot be encoded at all.
+        data = text.replace("\0", "").replace("${IFS}", " ").replace("$IFS", " ").encode("utf-8", "replace")
+        if len(data) > PARSE_LIMIT:
+            data = without_heredocs(data.decode()).encode()
+        tangled = data.count(b"<<") > HEREDOC_LIMIT or data.count(b"${") > EXPANSION_LIMIT
+        if len(data) > PARSE_LIMIT or tangled:
+            self._read_roughly(without_heredocs(data.decode()), depth)
+            return
+        root = Parser(_language()).parse(data).root_node
+        if root.has_error:  # the tree holds what was understood; the coarser eye may catch what was not
+            self._read_roughly(without_heredocs(data.decode()), depth)
+        stack = [(root, around)]
+        while stack and len(self.calls) < CALL_LIMIT:
+            node, around = stack.pop()
+            stack.extend(reversed(list(self._visit(node, around, depth))))
+
+    def _visit(self, node: Node, around: _Around, depth: int) -> Iterator[tuple[Node, _Around]]:
+        """Take in one node; yield those to visit next with what surrounds each."""
+        match node.type:
+            case "command":
+                self._command(node, around, depth)
+                yield from ((each, _Around()) for each in substitutions(node))
+            case "redirected_statement":
+                yield from self._redirected(node, around)
+            case "pipeline":
+                yield from self._pipeline(node, around)
+            case "test_command":
+                self._add("[", tuple(self._word(each) for each in leaves(node)), around, elevated=False)
+            case "declaration_command" | "unset_command":
+                words = [self._word(each) for each in node.children]
+                self._add(words[0], tuple(words[1:]), around, elevated=False)
+                yield from ((each, _Around()) for each in node.named_children)
+            case "variable_assignment":
+                self._assign(node, around)
+                yield from ((each, _Around()) for each in substitutions(node))
+            case "function_definition":
+                self._function(node)
+                yield from ((each, _Around()) for each in node.named_children)
+            case "comment" | "heredoc_body" | "raw_string":
+                return
+            case "for_statement":
+                self._loop(node)
+                yield from ((each, around) for each in node.named_children)
+            case _:
+                yield from ((each, around) for each in node.named_children)
+
+    def _command(self, node: Node, around: _Around, depth: int) -> None:
+        words: list[str] = []
+        for child in node.children:
+            if child.type == "command_name":
+                words.append(self._word(child.children[0]) if child.children else source(child))
+            elif child.type == "herestring_redirect":
+                around = around._replace(stdin=self._word(child.named_children[0]) if child.named_children else "")
+            elif child.type == "file_redirect":
+                around = self._with_redirect(child, around)
+            elif child.type != "variable_assignment":
+                words.append(self._word(child))
+        inner = [name for each in substitutions(node) for name in programs(each)]
+        self.call(words, around._replace(substituted=tuple(inner)), depth)
+
+    def call(self, words: Sequence[str], around: _Around, depth: int) -> None:
+        """Take in a command given as words, and what it starts in turn."""
+        argv, through, elevated = launched(words)
+        if not argv:
+            return
+        name, args = program(argv[0]), argv[1:]
+        if "xargs" in through:
+            args = _with_input(args, around.upstream)
+        self._add(name, args, around, elevated=elevated)
+        if name == "cd":
+            self._directory = next((each for each in args if not each.startswith("-")), "~")
+        if depth < DEPTH_LIMIT:
+            for script in _scripts(name, args, around):
+                self.read(script, depth + 1, _Around())
+            for inner in _executed(name, args):
+                self.call(inner, _Around(), depth + 1)
+
+    def _add(self, name: str, args: tuple[str, ...], around: _Around, *, elevated: bool) -> None:
+        own = (around.writes, around.reads, around.upstream, around.substituted)
+        self.calls.append(Call(name, args, *own, self._directory, elevated))
+
+    def _redirected(self, node: Node, around: _Around) -> Iterator[tuple[Node, _Around]]:
+        body = node.child_by_field_name("body")
+        beside: list[Node] = []
+        for child in node.children:
+            if child.type == "file_redirect":
+                around = self._with_redirect(child, around)
+            elif child.type == "herestring_redirect" and child.named_children:
+                around = around._replace(stdin=self._word(child.named_children[0]))
+            elif child.type == "heredoc_redirect":
+                for part in child.named_children:
+                    if part.type == "heredoc_body":
+                        around = around._replace(stdin=source(part))
+                    elif part.type not in ("heredoc_start", "heredoc_end"):
+                        beside.append(part)  # cat <<E | sh: the rest of the line hangs here in the tree
+        if body is not None:
+            yield body, around
+            before = (*around.upstream, self._argv(body))
+            yield from ((each, _Around(upstream=before, stdin=around.stdin)) for each in beside)
+        elif around.writes or around.reads:
+            self._add("", (), around, elevated=False)  # a redirection alone still empties a file
+
+    def _with_redirect(self, node: Node, around: _Around) -> _Around:
+        operator = next((each.type for each in node.children if not each.is_named), "")
+        targets = tuple(self._word(each) for each in node.children_by_field_name("destination"))
+        if operator.startswith("<"):
+            return around._replace(reads=(*around.reads, *targets))
+        return around._replace(writes=(*around.writes, *targets))
+
+    def _pipeline(self, node: Node, around: _Around) -> Iterator[tuple[Node, _Around]]:
+        before = around.upstream
+        for index, child in enumerate(node.named_children):
+            yield child, (around if index == 0 else _Around(upstream=before))
+            before = (*before, self._argv(child))[-8:]
+
+    def _argv(self, node: Node) -> tuple[str, ...]:
+        """Return the words of the command that a stage of a pipeline is, launchers removed."""
+        while node.type != "command":
+            if not node.named_children:
+                return ()
+            node = node.named_children[-1 if node.type in ("list", "compound_statement", "subshell") else 0]
+        words = [
+            self._word(each.children[0] if each.type == "command_name" and each.children else each)
+            for each in node.named_children
+            if each.type != "variable_assignment"
+        ]
+        argv = launched(words).argv
+        return (program(argv[0]), *argv[1:]) if argv else ()
+
+    def _assign(self, node: Node, around: _Around) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None:
+            return
+        text = self._word(value) if value is not None and value.type != "array" else ""
+        self._variables[source(name)] = text
+        self._add("=", (f"{source(name)}={text}",), around, elevated=False)
+
+    def _loop(self, node: Node) -> None:
+        name = node.child_by_field_name("variable")
+        values = node.children_by_field_name("value")
+        if name is not None and values:
+            self._variables[source(name)] = self._word(values[0])
+
+    def _function(self, node: Node) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None or body is None:
+            return
+        own = programs(body).count(source(name))
+        if own > 1 or (own == 1 and re.search(r"(?<![&>])&(?![&>])", source(body))):
+            self.bombs.append(source(name))
+
+    def _word(self, node: Node) -> str:
+        """Return a word as the shell would see it after expansion, as far as the text tells."""
+        match node.type:
+            case "string":
+                text = "".join(self._word(each) for each in node.children[1:-1])
+                return f"./{text}" if text.startswith("~") and node.children[1].type == "string_content" else text
+            case "string_content":
+                return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), source(node))
+            case "raw_string":
+                text = source(node)[1:-1]
+                return f"./{text}" if text.startswith("~") else text
+            case "ansi_c_string":
+                return ansi_c(source(node)[2:-1])
+            case "concatenation":
+                return "".join(self._word(each) for each in node.children)
+            case "simple_expansion" | "expansion":
+                return self._expanded(source(node))
+            case "command_substitution":
+                return "$(…)"
+            case "process_substitution":
+                return "<(…)"
+            case _:
+                return re.sub(r"\\(.)", r"\1", source(node).replace("\\\n", ""))
+
+    def _expanded(self, written: str) -> str:
+        name = written.strip("${}").partition(":")[0]
+        if name == "HOME":
+            return "~"
+        plain = re.fullmatch(r"\$\{?\w+\}?|\$\{\w+:.*", written)
+        return self._variables.get(name, written) if plain else written
+
+    def _read_roughly(self, text: str, depth: int) -> None:
+        """Take in a text by its separators alone: quotes around separators are not understood."""
+        before: tuple[tuple[str, ...], ...] = ()
+        for piece in re.finditer(r"([^;&|\n(){}`]+)([;&|\n(){}`]*)", text):
+            if len(self.calls) >= CALL_LIMIT:
+                return
+            words = [word.replace("$HOME", "~").strip("\"'\\") for word in piece[1][:2048].split()]
+            while words and (words[0] in _KEYWORDS or re.fullmatch(r"\w+=.*", words[0])):
+                words.pop(0)
+            if not words or words[0].startswith("#"):
+                before = ()
+                continue
+            writes = tuple(target for _, target in re.findall(r"(>{1,2})\s*([^\s<>&]+)", piece[1][:2048]))
+            self.call(words, _Around(writes=writes, upstream=before), max(depth, DEPTH_LIMIT - 1))
+            before = (*before, tuple(words))[-8:] if piece[2] == "|" else ()
+
+
+_KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "time", "done", "fi", "{"})
+
+
+def _with_input(args: tuple[str, ...], upstream: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """Return the arguments that xargs would add when what it reads is written out: ``echo / | xargs rm -rf``."""
+    if not upstream or not upstream[-1] or upstream[-1][0] not in ("echo", "printf"):
+        return args
+    words = tuple(" ".join(upstream[-1][1:]).replace("\\n", " ").split())
+    return (*(word for arg in args for word in (words if arg == "{}" else (arg,))), *(() if "{}" in args else words))
+
+
+def _scripts(name: str, args: tuple[str, ...], around: _Around) -> Iterator[str]:
+    """Yield the texts that a command hands to a shell."""
+    if name in SHELLS:
+        script, from_stdin = shell_script(args)
+        if script is not None:
+            yield script
+        elif from_stdin:
+            if around.stdin is not None:
+                yield around.stdin
+            elif around.upstream and around.upstream[-1][:1] in (("echo",), ("printf",)):
+                yield " ".join(each for each in around.upstream[-1][1:] if not each.startswith("-"))
+    elif name == "eval":
+        yield " ".join(args)
+    elif name == "trap" and args and not args[0].startswith("-"):
+        yield args[0]
+    elif name in ("su", "runuser", "script", "sg", "newgrp") and "-c" in args[:-1]:
+        yield args[args.index("-c") + 1]
+    elif name == "watch":
+        yield " ".join(each for each in args if not each.startswith("-"))
+
+
+def _executed(name: str, args: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the commands that find starts."""
+    if name not in ("find", "fd", "fdfind"):
+        return
+    for index, word in enumerate(args):
+        if word in ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X"):
+            ends = (at for at in range(index + 1, len(args)) if args[at] in (";", "+"))
+            yield args[index + 1 : next(ends, len(args))]
