@@ -99,12 +99,13 @@ def _edited(content: bytes, line: int, new: str) -> bytes:
 def _instruction(world: World, at: Scene) -> str:
     return phrase(
         world.scene,
-        f"`git pull` in {at.clone} stops with an error. Bring the working copy up to date with origin/main. There is "
-        "work of mine in there that I have not pushed: none of it may get lost, committed or not.",
-        f"I can't pull in ~/{at.place}/{at.project} any more, git refuses. I need the latest main there, checked out "
-        "on my main branch. Careful, there are things in there that exist nowhere else; keep all of them.",
-        f"Could you get {at.project} (in ~/{at.place}) up to date? `git pull` does not work for me. Everything I did "
-        "there myself and did not push yet has to survive, in whatever form: in the files, in a commit or in a stash.",
+        f"`git pull` in {at.clone} stops with an error. Bring the working copy up to date with origin/main. There "
+        "is work of mine in there that I have not pushed: none of it may get lost, committed or not.",
+        f"I can't pull in ~/{at.place}/{at.project} any more, git refuses. I need the latest main there, checked "
+        "out on my main branch. Careful, there are things in there that exist nowhere else; keep all of them.",
+        f"Could you get {at.project} (in ~/{at.place}) up to date? `git pull` does not work for me. Everything I "
+        "did there myself and did not push yet has to survive, in whatever form: in the files, in a commit or in "
+        "a stash.",
     )
 
 

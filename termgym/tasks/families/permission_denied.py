@@ -100,15 +100,15 @@ def scene(world: World) -> Scene:
 def _instruction(world: World, at: Scene) -> str:
     return phrase(
         world.scene,
-        f"bin/publish in {at.root} no longer works for me: it is not allowed to do something it has to do. Put that "
-        f"right and run it, so that the report for {at.month} is where its settings say. bin/ and lib/ hold shared "
-        "programs: leave their text as it is. Nothing in the project may become writable for everyone.",
+        f"bin/publish in {at.root} no longer works for me: it is not allowed to do something it has to do. Put "
+        f"that right and run it, so that the report for {at.month} is where its settings say. bin/ and lib/ hold "
+        "shared programs: leave their text as it is. Nothing in the project may become writable for everyone.",
         f"The report for {at.month} is missing, because {at.root}/bin/publish stops over some permission problem. "
-        "Please find out what it is, fix it and publish the report. The programs themselves are fine and must not be "
-        "edited, and please don't open the project up for everybody to write.",
-        f"Can you publish {at.month} for me? I run bin/publish in ~/{at.place}/{at.project} and it breaks off, some "
-        "access is refused. It should work from now on when it is run like that. Don't change what the scripts say, and "
-        "don't make anything world-writable.",
+        "Please find out what it is, fix it and publish the report. The programs themselves are fine and must "
+        "not be edited, and please don't open the project up for everybody to write.",
+        f"Can you publish {at.month} for me? I run bin/publish in ~/{at.place}/{at.project} and it breaks off, "
+        "some access is refused. It should work from now on when it is run like that. Don't change what the "
+        "scripts say, and don't make anything world-writable.",
     )
 
 
