@@ -31,6 +31,8 @@ class StepResult:
     """Rungs of the kill ladder that were needed, in order (``^C``, ``SIGTERM``, …)."""
     respawned: bool = False
     """Whether the shell that answers from now on is a new one: files stay, processes and shell state do not."""
+    unanswered: tuple[str, ...] = ()
+    """Patterns of the dialogue that had not come up when the step ended."""
     wall_s: float = 0.0
     """Time from the first byte sent to the result [s]; volatile, so never part of ``info``."""
 

@@ -1,74 +1,439 @@
-"""Session: one persistent bash (contract; being written)."""
+"""Session: one persistent bash, driven through its terminal one step at a time.
+
+A step is a small state machine, so that one loop can drive many sessions: ``begin``, then ``ready`` and ``tick`` as
+``interests`` and ``deadline`` ask, until there is a ``result``. What is typed and reported is in ``report``, who waits
+for input in ``waiting``, how a step is stopped in ``ladder``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+import math
+import select
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from time import monotonic
 
+from termgym.capture import Capture
+from termgym.errors import SandboxError, SandboxLost
+from termgym.event import Event
+from termgym.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb
+from termgym.report import without_prompt, without_traces
 from termgym.result import StepResult
+from termgym.shell import Shell
+from termgym.step import Step
+from termgym.terminal import Terminal
+from termgym.waiting import Sight, Verdict
+
+__all__ = ["Session", "Terminal"]
+
+SETTLE_LIMIT = 1.0  # for a noisy prompt to come to its end before the next command [s]
+SETTLE_PAUSE = 0.001  # [s]
+EXIT_LIMIT = 2.0  # for the exit status of a shell that has ended [s]
+EXIT_PAUSE = 0.003  # [s]
+_DRAIN_ROUNDS = 64  # a pty holds at most 64 KiB: enough for all that was written before the report
 
 
-class Terminal(NamedTuple):
-    """Our ends of a shell's ptys and report pipe, and the ways to end it. Made by a sandbox, used by a Session."""
+class _State(Enum):
+    IDLE = "no step runs"
+    SETTLING = "a noisy prompt is still writing; the command has not been sent"
+    CLEARING = "a program that waited for input is being ended; the command has not been sent"
+    RUNNING = "the command runs"
+    STOPPING = "the command is being stopped"
+    LEAVING = "the shell has ended; its exit status is awaited"
 
-    command_fd: int
-    """Master of the raw command pty (the shell's fd 0)."""
-    main_fd: int
-    """Master of the controlling terminal (fd 1; keystrokes go here)."""
-    error_fd: int
-    """Master of the error pty (fd 2)."""
-    report_fd: int
-    """Read end of the report pipe (the shell's fd 240)."""
-    script_fd: int
-    """memfd shared with the shell (its fd 241) for commands too long to type."""
-    shell_pid: int
-    """The shell's pid as this process sees it."""
-    wait: Callable[[float], int | None]
-    """``wait(seconds)``: the shell's exit status (128 + signal), or None if it has not ended by then."""
-    kill_all: Callable[[], None]
-    """Kill every process of the sandbox; returns when none is left. The last rung of the ladder."""
-    pids: Callable[[], Sequence[int]]
-    """Every process of the sandbox as this process sees it, the shell included."""
+
+_UNSENT = (_State.IDLE, _State.SETTLING, _State.CLEARING)
 
 
 class Session:
-    """See shared design termgym.md section 2."""
+    """One persistent bash. Whatever is sent ends in a result; ``alive`` says whether there can be another.
 
-    def __init__(self, terminal: Terminal, *, watch: Sequence[str] = (), output_limit: int = 32_768) -> None: ...
+    Args:
+        terminal: made by a sandbox; the session closes its descriptors, the sandbox ends its processes.
+        watch: shell variables to report after each step.
+        output_limit: budget of each stream of a step [bytes].
+        start_timeout: how long the shell may take to answer for the first time [s].
 
-    def begin(self, command: bytes, *, timeout: float, idle_timeout: float | None = None,
-              dialogue: Sequence[tuple[str, str]] = ()) -> None:
-        """Send a command; returns at once. Drive it with ``fds``, ``ready`` and ``tick`` until ``result`` is there."""
+    Raises:
+        SandboxLost: the shell did not come up.
+        SandboxError: it came up without job control.
+    """
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        watch: Sequence[str] = (),
+        output_limit: int = 32_768,
+        start_timeout: float = 20.0,
+    ) -> None:
+        if output_limit < 2:
+            raise ValueError(f"output_limit is {output_limit!r}; it must be at least 2 bytes")
+        self._terminal = terminal
+        self._shell = Shell(terminal, watch, start_timeout)
+        self._lines = self._shell.lines
+        self._limit = output_limit
+        self._state = _State.IDLE
+        self._alive = True
+        self._wake = math.inf
+        self._result: StepResult | None = None
+        self._waiting: Sight | None = None
+        self._late_main, self._late_error = Capture(output_limit), Capture(output_limit)
+        self._step = Step(b"", 1.0, None, (), output_limit)
+
+    def begin(
+        self,
+        command: bytes,
+        *,
+        timeout: float,
+        idle_timeout: float | None = None,
+        dialogue: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Send a command; returns at once. Drive it by ``interests``, ``ready`` and ``tick`` until ``result`` is there.
+
+        A program that waits for input since an earlier step is ended first.
+
+        Args:
+            command: sent verbatim, but for NUL bytes, which bash would drop too.
+            timeout: when the command is stopped [s].
+            idle_timeout: stop it after this much silence [s].
+            dialogue: (pattern, text) pairs: when a pattern has appeared and the program reads, its text is typed.
+
+        Raises:
+            SandboxLost: the shell has ended.
+            ValueError: a time-out is not a positive number, or a pattern no regular expression.
+        """
+        self._open(Step(command, timeout, idle_timeout, dialogue, self._limit))
+        self._take_ready()
+        if not self._shell.connected:
+            self._leave(None)
+        elif self._waiting is not None:
+            self._state = _State.CLEARING
+            if not self._take_report():
+                self._start_ladder(BRISK)
+        elif self._shell.last.noisy:
+            self._settle()
+        else:
+            self._send()
 
     def begin_keys(self, keys: bytes, *, timeout: float, idle_timeout: float | None = None) -> None:
-        """Send keystrokes to the program that waits for input."""
+        """Send keystrokes to the program that waits for input.
+
+        If none waits the result is REJECTED and nothing is typed; if it has ended meanwhile, how it ended.
+
+        Raises:
+            SandboxLost: the shell has ended.
+            ValueError: a time-out is not a positive number.
+        """
+        self._open(Step(b"", timeout, idle_timeout, (), self._limit))
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            self._finish(Event.REJECTED, None)
+            return
+        self._state = _State.RUNNING
+        self._take_ready()
+        if not self._shell.connected:
+            self._leave(None)
+        elif not self._take_report():
+            self._type(keys, waiting)
+            self._run()
 
     def interests(self) -> Sequence[tuple[int, int]]:
-        """(fd, poll event mask) pairs to watch now."""
+        """Return the (fd, poll event mask) pairs to watch now: the same object for as long as they stay the same."""
+        return self._lines.interests
 
-    def ready(self, fd: int, events: int) -> None: ...
+    def ready(self, fd: int, events: int) -> None:
+        """Take note that a descriptor is ready; may be called at any time, between steps too."""
+        self._take(fd, events)
+        if fd == self._terminal.report_fd:
+            if self._state is not _State.IDLE:
+                self._take_report()
+        elif fd == self._shell.end_fd and self._state not in (_State.IDLE, _State.LEAVING):
+            self._leave(None)
 
     def deadline(self) -> float:
-        """When ``tick`` wants to be called next [s, time.monotonic()]."""
+        """Return when ``tick`` wants to be called next [s, time.monotonic()]; infinity between steps."""
+        return self._wake
 
-    def tick(self) -> None: ...
+    def tick(self) -> None:
+        """Do what is due by the clock; harmless when called early."""
+        now = monotonic()
+        if now < self._wake:
+            return
+        if self._state is _State.RUNNING:
+            self._watch_over(now)
+        elif self._state is _State.SETTLING:
+            self._settle()
+        elif self._state in (_State.CLEARING, _State.STOPPING):
+            self._step_up(now)
+        elif self._state is _State.LEAVING:
+            self._await_exit(now)
 
     @property
     def result(self) -> StepResult | None:
         """The outcome, once the step has ended."""
+        return self._result
 
     @property
     def waiting(self) -> bool:
-        """Whether the last step ended in WAITING_INPUT and the program still waits."""
-
-    def step(self, command: bytes, *, timeout: float, idle_timeout: float | None = None,
-             dialogue: Sequence[tuple[str, str]] = ()) -> StepResult:
-        """``begin`` and drive to the end."""
-
-    def exported(self) -> Mapping[str, str]:
-        """Exported variables of the shell now."""
+        """Whether the last step ended in WAITING_INPUT and the program was not ended since."""
+        return self._waiting is not None
 
     @property
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        """Whether the shell can take another step; if not, the sandbox must start a new one."""
+        return self._alive
 
-    def close(self) -> None: ...
+    def step(
+        self,
+        command: bytes,
+        *,
+        timeout: float,
+        idle_timeout: float | None = None,
+        dialogue: Sequence[tuple[str, str]] = (),
+    ) -> StepResult:
+        """``begin`` and drive to the end."""
+        self.begin(command, timeout=timeout, idle_timeout=idle_timeout, dialogue=dialogue)
+        return self.drive()
+
+    def press(self, keys: bytes, *, timeout: float, idle_timeout: float | None = None) -> StepResult:
+        """``begin_keys`` and drive to the end."""
+        self.begin_keys(keys, timeout=timeout, idle_timeout=idle_timeout)
+        return self.drive()
+
+    def drive(self) -> StepResult:
+        """Drive the step that was begun to its end."""
+        while self._result is None:
+            for fd, events in self._lines.poll(max(0.0, self._wake - monotonic())):
+                self.ready(fd, events)
+            if self._result is None:
+                self.tick()
+        return self._result
+
+    def exported(self) -> Mapping[str, str]:
+        """Return the exported variables, as a child of the shell would get them now.
+
+        Raises:
+            SandboxLost: the shell has ended or does not answer.
+            SandboxError: a step is running or a program waits for input, so that the shell cannot be asked.
+        """
+        self._check_alive()
+        if self._state is not _State.IDLE or self._waiting is not None:
+            raise SandboxError("the shell cannot be asked for its variables while a program runs or waits for input")
+        return self._shell.exported()
+
+    def close(self) -> None:
+        """Hang up; may be called twice. The processes are the sandbox's to kill."""
+        self._alive = False
+        self._waiting = None
+        self._shell.close()
+
+    # A step from its opening to the moment the command is sent
+
+    def _open(self, step: Step) -> None:
+        self._check_alive()
+        if self._state is not _State.IDLE:
+            raise RuntimeError("a step is running; drive it until result is there before the next one")
+        self._step = step
+        self._result = None
+        step.status = self._shell.last.status
+
+    def _check_alive(self) -> None:
+        if not self._alive:
+            raise SandboxLost("the shell has ended; ask the sandbox for a new session")
+
+    def _settle(self) -> None:
+        """Send the command once bash has written its prompt and whatever else, all of which is set aside."""
+        now = monotonic()
+        self._state = _State.SETTLING
+        if now - self._step.started < SETTLE_LIMIT and not self._shell.watcher.listens():
+            self._wake = now + SETTLE_PAUSE
+            return
+        self._take_ready()
+        if self._shell.connected:
+            self._send()
+        else:
+            self._leave(None)
+
+    def _send(self) -> None:
+        try:
+            self._lines.restore_modes()
+            self._shell.send(self._step.command)
+        except OSError:  # EIO: nobody holds the other end
+            self._leave(None)
+            return
+        self._state = _State.RUNNING
+        self._run()
+
+    def _run(self) -> None:
+        self._step.start_clock()
+        self._wake = self._step.next_event()
+
+    def _type(self, keys: bytes, reader: Sight) -> None:
+        """Type at the pty that the program reads."""
+        self._lines.write(self._terminal.error_fd if reader.on_error_pty else self._terminal.main_fd, keys)
+
+    # What comes from the terminal
+
+    def _take(self, fd: int, events: int) -> None:
+        """Read or write what a descriptor is ready for; nothing else changes."""
+        if events & select.POLLOUT:
+            self._lines.flush(fd)
+        if fd == self._terminal.report_fd:
+            self._shell.receive()
+        elif fd in (self._terminal.main_fd, self._terminal.error_fd) and events != select.POLLOUT:
+            from_error_pty = fd == self._terminal.error_fd
+            if not (data := self._lines.read(fd)):
+                return
+            if self._state in _UNSENT:
+                (self._late_error if from_error_pty else self._late_main).add(data)
+            else:
+                self._step.hear(from_error_pty, data)
+
+    def _take_ready(self) -> None:
+        """Take all that has come in so far."""
+        for _ in range(_DRAIN_ROUNDS):
+            ready = self._lines.poll(0)
+            for fd, events in ready:
+                self._take(fd, events)
+            if all(fd == self._shell.end_fd for fd, _ in ready):
+                return
+
+    def _take_report(self) -> bool:
+        """Act on the shell's report; return whether there was one."""
+        if not self._shell.reported():
+            if not self._shell.connected and self._state in (_State.RUNNING, _State.SETTLING):
+                self._wake = monotonic()  # the shell has ended, or was replaced
+            return False
+        if self._state is _State.CLEARING:
+            self._waiting = None
+            self._lines.drop_typeahead()
+            self._settle()
+        elif self._state in (_State.RUNNING, _State.STOPPING):
+            self._conclude()
+        return True
+
+    # What comes from the clock
+
+    def _watch_over(self, now: float) -> None:
+        step = self._step
+        if now >= step.end or now >= step.active + step.idle_timeout:
+            self._state = _State.STOPPING
+            self._start_ladder(PATIENT)
+            return
+        if step.look_due(now) or not self._shell.connected:
+            self._take_ready()  # a report may have come in while this process had no turn
+            if self._take_report():
+                return
+            self._look(monotonic())
+        if self._state is _State.RUNNING:
+            self._wake = step.next_event()
+
+    def _look(self, now: float) -> None:
+        watcher, step = self._shell.watcher, self._step
+        # After ``exec`` another program has the shell's place: it may run to its end, but is not waited for once it
+        # asks for input, since nobody could give it another command.
+        replaced = not self._shell.connected and watcher.replaced()
+        sight = watcher.find_reader() if replaced else watcher.look()
+        if sight.verdict is Verdict.LISTENS and self._lines.sending(self._terminal.command_fd):
+            sight = Sight(Verdict.BUSY)
+        if sight.verdict is Verdict.GONE:
+            self._leave(None)
+            return
+        if sight.verdict is Verdict.WAITS and not replaced and (answer := step.answer()) is not None:
+            self._type(answer, sight)
+            return
+        if not step.believe(sight, now):
+            return
+        if replaced:
+            self._leave(Event.SHELL_REPLACED)
+        elif sight.verdict is Verdict.WAITS:
+            self._waiting = sight
+            self._finish(Event.WAITING_INPUT, None)
+        else:  # it listens without having reported, has lost its command pty or is stopped: no command can reach it
+            self._leave(Event.SHELL_EXITED)
+
+    def _start_ladder(self, pace: Pace) -> None:
+        reader = self._waiting.pid if self._waiting is not None else 0
+        self._step.ladder = climb(self._terminal, self._shell.watcher, pace, reader)
+        self._step_up(monotonic())
+
+    def _step_up(self, now: float) -> None:
+        rung = next(self._step.ladder, None)
+        if rung is None:
+            self._leave(Event.KILLED)
+            return
+        self._step.signals.append(rung.name)
+        if rung.name == KILL_SHELL:
+            replaced = not self._shell.connected and self._shell.watcher.replaced()
+            self._step.forced = Event.SHELL_REPLACED if replaced else Event.KILLED
+        self._wake = now + rung.pause
+        if not self._shell.connected and self._step.forced is not None:
+            self._leave(self._step.forced)
+
+    # The end
+
+    def _conclude(self) -> None:
+        """End the step with the shell's report."""
+        stopped = self._state is _State.STOPPING
+        self._take_ready()
+        if stopped:
+            self._lines.drop_typeahead()
+        if not self._shell.watcher.holds_command_pty():
+            self._leave(Event.SHELL_EXITED)  # ``exec 10>&-`` and the like: it could not be reached any more
+            return
+        status = self._shell.last.status
+        self._finish(Event.TIMEOUT if stopped else Event.NONZERO if status else Event.DONE, status)
+
+    def _leave(self, event: Event | None) -> None:
+        """Wait for the exit status of a shell that has ended, or is ended here because no step can reach it.
+
+        Args:
+            event: how the step ends; None if the exit status is to say it.
+        """
+        if event is not None:
+            self._step.forced = self._step.forced or event
+            self._shell.kill()
+        self._state = _State.LEAVING
+        self._waiting = None
+        self._step.end = monotonic() + EXIT_LIMIT
+        self._await_exit(monotonic())
+
+    def _await_exit(self, now: float) -> None:
+        status = self._terminal.wait(0.0)
+        if status is None and now < self._step.end:
+            self._wake = now + EXIT_PAUSE
+            return
+        if status is None:
+            self._terminal.kill_all()
+            status = self._terminal.wait(EXIT_LIMIT)
+        self._take_ready()
+        self._alive = False
+        by_signal = status is None or status > 128
+        self._finish(self._step.forced or (Event.KILLED if by_signal else Event.SHELL_EXITED), status)
+
+    def _finish(self, event: Event, status: int | None) -> None:
+        step, shell = self._step, self._shell
+        errors, late = step.error.kept(), self._late_main.kept() + self._late_error.kept()
+        cut = len(errors) - step.error.total
+        if shell.last.noisy and (errors or late):
+            errors = without_traces(errors, shell.nonces, step.status)
+            late = without_prompt(without_traces(late, shell.nonces, step.status), shell.last.prompt)
+        if self._late_main.total or self._late_error.total:
+            self._late_main, self._late_error = Capture(self._limit), Capture(self._limit)
+        self._result = StepResult(
+            event=event,
+            exit_code=status,
+            stdout=step.main.kept(),
+            stderr=errors,
+            late_output=late,
+            stdout_bytes=step.main.total,
+            stderr_bytes=len(errors) - cut,
+            cwd=shell.cwd(),
+            variables=shell.variables(),
+            signals=tuple(step.signals),
+            wall_s=monotonic() - step.started,
+            unanswered=step.unanswered,
+        )
+        self._state = _State.IDLE
+        self._wake = math.inf

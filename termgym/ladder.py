@@ -1,0 +1,87 @@
+"""The kill ladder: from a polite ^C to the end of the sandbox, one rung at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from termgym.process import read_stat
+from termgym.terminal import Terminal
+from termgym.waiting import Watcher
+
+
+class Pace(NamedTuple):
+    """How long each rung is given to take effect [s]."""
+
+    interrupt: float
+    terminate: float
+    kill: float
+
+
+PATIENT = Pace(interrupt=0.25, terminate=0.4, kill=0.4)
+"""For a command that ran past its time-out: it may be cleaning up."""
+BRISK = Pace(interrupt=0.06, terminate=0.2, kill=0.3)
+"""For a program that only waits for input, before the next command."""
+
+KILL_SHELL = "SIGKILL shell"
+_KILL_ROUNDS = 6  # nested shells: each kill brings the next one to the foreground
+
+
+class Rung(NamedTuple):
+    """A rung that was just stepped on."""
+
+    name: str
+    pause: float
+    """How long to wait for its effect [s]."""
+
+
+def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> Iterator[Rung]:
+    """Step on one rung at each call; stop asking when the shell has reported.
+
+    Args:
+        reader: a process that waits for input outside the foreground group, to go with it; 0 if there is none.
+    """
+    with contextlib.suppress(OSError):  # its input buffer is full: the next rung does without
+        os.write(terminal.main_fd, b"\x03")
+    yield Rung("^C", pace.interrupt)
+    if _signal(watcher.foreground(), [], signal.SIGINT):
+        yield Rung("SIGINT", pace.interrupt)
+    for number, more in ((signal.SIGTERM, [signal.SIGCONT]), (signal.SIGKILL, [])):
+        for _ in range(_KILL_ROUNDS if number is signal.SIGKILL else 1):
+            victims = _victims(terminal, watcher, reader)
+            if not victims:
+                break
+            for each in (number, *more):
+                _signal(0, victims, each)
+            yield Rung(number.name, pace.terminate if number is signal.SIGTERM else pace.kill / 2)
+    shell = read_stat(terminal.shell_pid)
+    if shell is not None and shell.state == "T":
+        _signal(0, [terminal.shell_pid], signal.SIGCONT)
+        yield Rung("SIGCONT shell", pace.interrupt)
+    _signal(0, [terminal.shell_pid], signal.SIGKILL)
+    yield Rung(KILL_SHELL, pace.kill)
+    terminal.kill_all()
+    yield Rung("kill all", pace.kill)
+
+
+def _victims(terminal: Terminal, watcher: Watcher, reader: int) -> list[int]:
+    """Return the foreground group's processes but the shell.
+
+    Under ``set +m`` commands run in the shell's own group, so the group as a whole is never signalled.
+    """
+    group = watcher.foreground()
+    victims = [each.pid for each in watcher.members(group) if each.pid != terminal.shell_pid] if group else []
+    return [*victims, reader] if reader and reader not in victims and reader != terminal.shell_pid else victims
+
+
+def _signal(group: int, pids: Sequence[int], number: signal.Signals) -> bool:
+    """Send a signal to a group or to processes; return whether there was anyone."""
+    sent = False
+    for target in [-group] if group else pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # ended; or set-id, for which a higher rung is
+            os.kill(target, number)
+            sent = True
+    return sent

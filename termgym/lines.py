@@ -1,0 +1,144 @@
+"""Our ends of a terminal's lines: what is waiting to be written, what has been read, which are still open."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import termios
+from collections.abc import Sequence
+
+from termgym.terminal import Terminal, open_slave
+
+_CHUNK = 65_536  # per read; a pty gives at most 4095 at once [bytes]
+_MODES = 60  # struct termios of the kernel, with room [bytes]
+_TCSETS = 0x5402  # ioctl_tty(2)
+_INBOX_LIMIT = 1 << 20  # junk that the agent may have in the report pipe before the oldest of it goes [bytes]
+
+
+class Lines:
+    """Non-blocking reads and writes on one terminal, with the poll interests that they need."""
+
+    __slots__ = ("_fds", "_interests", "_modes", "_outbox", "_poll", "_terminal", "inbox", "open")
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._outbox: dict[int, bytearray] = {}
+        self.inbox = bytearray()
+        """What came through the report pipe."""
+        self.open = {terminal.main_fd, terminal.error_fd, terminal.report_fd}
+        """Lines that have not come to their end."""
+        self._fds: tuple[int, ...] = (terminal.main_fd, terminal.error_fd, terminal.report_fd)
+        self._interests: Sequence[tuple[int, int]] = ()
+        self._poll = select.poll()
+        self._modes: dict[int, bytes] = {}
+        self._refresh()
+
+    @property
+    def interests(self) -> Sequence[tuple[int, int]]:
+        """(fd, event mask) pairs; the same object until they change."""
+        return self._interests
+
+    def watch(self, fd: int) -> None:
+        """Add a descriptor to the interests."""
+        self._fds = (*self._fds, fd)
+        self.open.add(fd)
+        self._refresh()
+
+    def poll(self, seconds: float) -> list[tuple[int, int]]:
+        """Return what is ready within a time."""
+        return self._poll.poll(seconds * 1000)
+
+    def write(self, fd: int, data: bytes) -> None:
+        """Send bytes; what the kernel does not take now goes when ``flush`` is called.
+
+        Raises:
+            OSError: nobody is at the other end any more.
+        """
+        if fd not in self._outbox:
+            with contextlib.suppress(BlockingIOError):
+                data = data[os.write(fd, data) :]
+            if not data:
+                return
+        self._outbox.setdefault(fd, bytearray()).extend(data)
+        self._refresh()
+
+    def flush(self, fd: int) -> None:
+        """Send what is left for a line, as far as it goes."""
+        waiting = self._outbox.get(fd)
+        if waiting is None:
+            return
+        try:
+            del waiting[: os.write(fd, waiting[:_CHUNK])]
+        except BlockingIOError:
+            return
+        if not waiting:
+            self.forget_unsent(fd)
+
+    def forget_unsent(self, fd: int) -> None:
+        """Drop what is left for a line."""
+        if self._outbox.pop(fd, None) is not None:
+            self._refresh()
+
+    def sending(self, fd: int) -> bool:
+        """Return whether something is left for a line."""
+        return fd in self._outbox
+
+    def read(self, fd: int) -> bytes:
+        """Return what a line has; nothing if it has nothing now or, taken out of ``open``, has come to its end."""
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return b""
+        except OSError:  # EIO: no process holds the slave any more
+            data = b""
+        if not data:
+            self.open.discard(fd)
+            self._refresh()
+        return data
+
+    def receive(self) -> None:
+        """Take what the report pipe has into the inbox."""
+        self.inbox += self.read(self._terminal.report_fd)
+        if len(self.inbox) > _INBOX_LIMIT:
+            del self.inbox[: -_INBOX_LIMIT // 2]
+
+    def remember_modes(self) -> None:
+        """Take the tty modes as they are now for the right ones."""
+        for fd in (self._terminal.command_fd, self._terminal.main_fd, self._terminal.error_fd):
+            self._modes[fd] = fcntl.ioctl(fd, termios.TCGETS, bytes(_MODES))
+
+    def restore_modes(self) -> None:
+        """Undo ``stty``: echo, OPOST and raw mode must not leak into the next step."""
+        for fd, modes in self._modes.items():
+            if fcntl.ioctl(fd, termios.TCGETS, bytes(_MODES)) != modes:
+                fcntl.ioctl(fd, _TCSETS, modes)
+
+    def drop_typeahead(self) -> None:
+        """Throw away keystrokes that nobody has read, and unsent ones."""
+        for master in (self._terminal.main_fd, self._terminal.error_fd):
+            self.forget_unsent(master)
+            # A flush on the master leaves what the slave's line discipline already holds.
+            slave = open_slave(master)
+            try:
+                termios.tcflush(slave, termios.TCIFLUSH)
+            finally:
+                os.close(slave)
+
+    def close(self) -> None:
+        """Close our ends."""
+        for fd in self._terminal[:5]:
+            os.close(fd)
+        self.open.clear()
+
+    def _refresh(self) -> None:
+        masks = {fd: select.POLLIN for fd in self._fds if fd in self.open}
+        for fd in self._outbox:
+            masks[fd] = masks.get(fd, 0) | select.POLLOUT
+        for fd, _ in self._interests:
+            if fd not in masks:
+                self._poll.unregister(fd)
+        for fd, mask in masks.items():
+            self._poll.register(fd, mask)
+        self._interests = tuple(masks.items())

@@ -1,0 +1,183 @@
+"""What is typed to the shell for one command, and what comes back on the report pipe.
+
+A step is two lines on the command pty. The first runs the agent's command, verbatim, in ``eval`` at top level (so that
+``declare``, ``break`` and ``return`` behave, and syntax errors stay inside), and reports. The second reports if the
+first was unwound (^C, ``${x?}``, ``set -u``) and came to no report of its own. The redirections of ``eval`` give
+the command the terminal as its input and hide our descriptors; bash keeps the saved copies close-on-exec, so
+``exec`` and ``exit`` show at once as end of file on the report pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+LINE_LIMIT = 1500  # longer commands go through the memfd: the pty's input buffer takes 4095 bytes [bytes]
+VALUE_LIMIT = 4096  # of a watched variable [characters]
+OPENING = b"exec 2>&243; set +o history +H; unset HISTFILE MAILCHECK; PS1='\\[\\]' PS2=\n"
+_SHIELD = b" <&242 240>&- 241<&- 242>&- 243>&-"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Report(NamedTuple):
+    """What the shell says about itself after a command."""
+
+    status: int
+    flags: bytes
+    """``$-``"""
+    busy_prompt: bool
+    """Whether PROMPT_COMMAND is set or a background job was ever started: bash may write after it has reported."""
+    prompt: bytes
+    """The prompt as bash prints it."""
+    values: tuple[bytes, ...]
+    """One a watched variable: ``=value``, or empty if unset."""
+
+    @property
+    def noisy(self) -> bool:
+        """Whether bash may write to the terminal of its own accord between two commands."""
+        return self.busy_prompt or bool(self.prompt) or b"x" in self.flags or b"v" in self.flags
+
+
+class Wire:
+    """Builds the lines and reads the reports of one shell."""
+
+    __slots__ = ("_fields", "_format", "_watch")
+
+    def __init__(self, watch: Sequence[str]) -> None:
+        for name in watch:
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"watch: {name!r} is not a shell variable's name; allowed are letters, digits and _")
+        self._watch = tuple(watch)
+        values = "".join(f' "${{{name}+=${{{name}:0:{VALUE_LIMIT}}}}}"' for name in watch)
+        # Everything quoted: IFS may be anything. ``${x+…}`` throughout: ``set -u`` may be on.
+        self._fields = f' "$?" "$-" "${{PROMPT_COMMAND+c}}${{!+j}}" "${{PS1:+${{PS1@P}}}}"{values} >&240'.encode()
+        self._format = b" %s %s\\0%s\\0%s\\0" + b"%s\\0" * len(watch)
+
+    def _reporting(self, nonce: bytes) -> bytes:
+        return b"\\builtin printf '" + nonce + self._format + b"'" + self._fields
+
+    def opening(self, nonce: bytes) -> bytes:
+        """Return the first lines for a new shell."""
+        return OPENING + self._reporting(nonce) + b"\n"
+
+    def environment(self, nonce: bytes) -> bytes:
+        """Return a line that reports the exported variables as a child sees them."""
+        start = b"\\builtin printf '" + nonce[::-1] + b"\\0' >&240; /usr/bin/env -0 >&240; "
+        return start + self._reporting(nonce) + b"\n"
+
+    def command(self, command: bytes, nonce: bytes, last: Report, script_fd: int) -> bytes:
+        """Return the lines that run a command; a long one is put into the memfd.
+
+        Args:
+            last: the report before, to carry ``$?`` over and to mark our own lines where the shell traces.
+        """
+        report = self._reporting(nonce)
+        command = command.replace(b"\0", b"")  # as bash does with its input
+        body = _prefix(last, nonce) + command
+        if len(command) <= LINE_LIMIT:
+            run = b"\\builtin eval $'" + _quoted(body, last.flags) + b"'" + _SHIELD
+        else:
+            _fill(script_fd, command)
+            run = (
+                b"\\builtin mapfile -d '' -t -u 241 __tg; \\builtin eval \"\\builtin unset -v __tg; "
+                + _prefix(last, nonce)
+                + b'${__tg}"'
+                + _SHIELD
+            )
+        return b"%b; %b\ncase %b$? in %b0) ;; *) %b;; esac\n" % (run, report, nonce, nonce, report)
+
+    def parse(self, inbox: bytearray, nonce: bytes) -> Report | None:
+        """Return the report with this nonce, or None if it is not complete; whatever else is in the pipe is ignored."""
+        start = inbox.find(nonce)
+        if start < 0:
+            return None
+        fields = bytes(inbox[start:]).split(b"\0", 3 + len(self._watch))
+        if len(fields) < 4 + len(self._watch):
+            return None
+        _, status, flags = fields[0].split(b" ")
+        return Report(int(status), flags, bool(fields[1]), fields[2], tuple(fields[3:-1]))
+
+    def variables(self, report: Report) -> Mapping[str, str]:
+        """Return the watched variables that are set."""
+        return {
+            name: value[1:].decode("utf-8", "replace")
+            for name, value in zip(self._watch, report.values, strict=True)
+            if value
+        }
+
+
+def exported_variables(inbox: bytes, nonce: bytes) -> dict[str, str]:
+    """Return what ``Wire.environment`` reported, without what bash makes anew in every shell."""
+    listing = inbox[inbox.index(nonce[::-1]) + len(nonce) + 1 : inbox.rindex(nonce)]
+    return parse_environment(listing)
+
+
+def parse_environment(listing: bytes) -> dict[str, str]:
+    """Return the variables of a NUL-separated listing but ``_``, ``SHLVL`` and exported functions."""
+    pairs = (os.fsdecode(entry).partition("=") for entry in listing.split(b"\0") if entry)
+    return {name: value for name, _, value in pairs if _NAME.fullmatch(name) and name not in ("_", "SHLVL")}
+
+
+def without_traces(errors: bytes, nonces: Sequence[bytes], status: int) -> bytes:
+    """Return a stream without the lines that ``set -x`` and ``set -v`` print about our own part of a step.
+
+    Args:
+        nonces: of this step and the one before, whose tail may still have been on its way.
+        status: the ``$?`` that was carried over, whose ``return`` is traced too.
+    """
+    kept: list[bytes] = []
+    after_carry = False
+    for line in errors.splitlines(keepends=True):
+        if any(nonce in line for nonce in nonces):
+            after_carry = b"unset -f __tg_rc" in line
+            if ours := _OUR_TRACE.search(line):
+                kept.append(line[: ours.start()])  # what the agent's program wrote without a newline
+        elif not (after_carry and line.rstrip().endswith(b"return %d" % status)):
+            kept.append(line)
+            after_carry = False
+    return b"".join(kept)
+
+
+def without_prompt(output: bytes, prompt: bytes) -> bytes:
+    """Return what was written between two commands without the prompts around it."""
+    if not prompt:
+        return output
+    while output.startswith(prompt):
+        output = output[len(prompt) :]
+    while output.endswith(prompt):
+        output = output[: -len(prompt)]
+    return output
+
+
+_OUR_TRACE = re.compile(rb"\++ (?:\\?builtin|eval|printf|case|:|__tg_rc|unset|mapfile) |\\builtin |case t")
+
+
+def _prefix(last: Report, nonce: bytes) -> bytes:
+    """Return what sets ``$?`` back, on the command's own first line.
+
+    After the second line ``$?`` is 0, so nothing is needed then. The function unsets itself, so that the agent finds
+    no trace of it and cannot be hurt by redefining it; ``&&`` exempts it from ``set -e`` and the ERR trap.
+    Under ``set -x`` every line of ours carries the nonce, by which it is taken out again.
+    """
+    traced = b"x" in last.flags
+    if last.status:
+        define = b'__tg_rc(){ \\builtin unset -f __tg_rc "$2"; return "$1"; }; '
+        return define + b"\\__tg_rc %d %b && : %b; " % (last.status, nonce, nonce)
+    return b": %b; " % nonce if traced else b""
+
+
+def _quoted(text: bytes, flags: bytes) -> bytes:
+    """Return the inside of ``$'…'``."""
+    text = text.replace(b"\\", b"\\\\").replace(b"'", b"\\'").replace(b"\n", b"\\n")
+    return text.replace(b"!", b"\\041") if b"H" in flags else text
+
+
+def _fill(script_fd: int, text: bytes) -> None:
+    """Make the memfd hold a text, and stand at its start."""
+    os.ftruncate(script_fd, 0)
+    rest, offset = memoryview(text), 0
+    while offset < len(rest):
+        offset += os.pwrite(script_fd, rest[offset:], offset)
+    os.lseek(script_fd, 0, os.SEEK_SET)

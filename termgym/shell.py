@@ -1,0 +1,179 @@
+"""Shell: one bash at the far end of a terminal; what can be asked of it and done to it at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+
+from termgym.capture import decode
+from termgym.errors import SandboxError, SandboxLost
+from termgym.lines import Lines
+from termgym.report import Report, Wire, exported_variables
+from termgym.terminal import Terminal
+from termgym.waiting import Watcher
+
+_DELETED = " (deleted)"  # proc(5): appended to the cwd link of a directory that is gone
+
+
+class Shell:
+    """A bash that has shaken hands: job control on, no history, errors on their own pty.
+
+    Raises:
+        SandboxLost: it did not come up in time.
+        SandboxError: it came up without job control.
+    """
+
+    def __init__(self, terminal: Terminal, watch: Sequence[str], start_timeout: float) -> None:
+        self.terminal = terminal
+        self.lines = Lines(terminal)
+        self.watcher = Watcher(terminal)
+        self.last = Report(0, b"", False, b"", ())
+        """The latest report."""
+        self.nonces = (b"-", b"-")
+        """Of the latest command and the one before."""
+        self.connected = True
+        """Whether the report pipe is open; it closes when the shell ends or ``exec`` replaces it."""
+        self._wire = Wire(watch)
+        self._proc = self._pidfd = -1
+        self._closed = False
+        try:
+            self._proc = os.open(f"/proc/{terminal.shell_pid}", os.O_PATH | os.O_CLOEXEC)
+            self._pidfd = os.pidfd_open(terminal.shell_pid)
+        except OSError as error:
+            self._forget_process()
+            raise SandboxLost(
+                f"the shell (pid {terminal.shell_pid}) ended before it was asked anything: {error}"
+            ) from error
+        try:
+            self._shake_hands(start_timeout)
+        except BaseException:
+            self._forget_process()
+            raise
+
+    @property
+    def end_fd(self) -> int:
+        """A descriptor that becomes readable when the process ends (pidfd_open(2))."""
+        return self._pidfd
+
+    def _shake_hands(self, timeout: float) -> None:
+        report = self._exchange(self._wire.opening, timeout)
+        if b"m" not in report.flags:
+            raise SandboxError(
+                f"the shell has no job control ($- is {report.flags!r}): its fd 2 must be its controlling terminal"
+            )
+        self.watcher.remember_image()
+        self.lines.remember_modes()
+        for fd in (self.terminal.main_fd, self.terminal.error_fd):
+            self.lines.read(fd)  # a launcher's or a prompt's first words
+
+    def send(self, command: bytes) -> None:
+        """Type a command.
+
+        Raises:
+            OSError: the command pty has no other end any more.
+        """
+        self._new_nonce()
+        lines = self._wire.command(command, self.nonces[0], self.last, self.terminal.script_fd)
+        self.lines.write(self.terminal.command_fd, lines)
+
+    def receive(self) -> None:
+        """Take what the report pipe has."""
+        self.lines.receive()
+        if self.connected and self.terminal.report_fd not in self.lines.open:
+            self.connected = False
+            self.lines.watch(self._pidfd)
+
+    def reported(self) -> bool:
+        """Return whether the latest command has been reported; then ``last`` is its report."""
+        report = self._wire.parse(self.lines.inbox, self.nonces[0])
+        if report is None:
+            return False
+        self.last = report
+        self.lines.inbox.clear()
+        return True
+
+    def variables(self) -> Mapping[str, str]:
+        """Return the watched variables as of the latest report."""
+        return self._wire.variables(self.last)
+
+    def exported(self, timeout: float = 10.0) -> Mapping[str, str]:
+        """Return the exported variables, as a child of the shell would get them now.
+
+        Raises:
+            SandboxLost: the shell does not answer.
+            SandboxError: ``/usr/bin/env`` could not run.
+        """
+        status = self.last.status
+        self._exchange(self._wire.environment, timeout)
+        listing = self._listing
+        self.last = self.last._replace(status=status)
+        variables = exported_variables(listing, self.nonces[0])
+        if not variables:
+            raise SandboxError("the shell could not run /usr/bin/env, so its exported variables are unknown")
+        return variables
+
+    def cwd(self) -> str | None:
+        """Return the working directory as the shell's own root shows it, None if the shell has ended."""
+        try:
+            path = os.readlink("cwd", dir_fd=self._proc)
+        except OSError:
+            return None
+        if path.endswith(_DELETED) and self._is_removed("cwd"):
+            return path.removesuffix(_DELETED)
+        return path
+
+    def _is_removed(self, link: str) -> bool:
+        try:
+            return os.stat(link, dir_fd=self._proc).st_nlink == 0
+        except OSError:
+            return True
+
+    def kill(self) -> None:
+        """Kill the shell alone; SIGKILL also ends a stopped process."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Close all descriptors; may be called twice."""
+        if not self._closed:
+            self._closed = True
+            self.lines.close()
+            self._forget_process()
+
+    def _forget_process(self) -> None:
+        for fd in (self._proc, self._pidfd):
+            if fd >= 0:
+                os.close(fd)
+        self._proc = self._pidfd = -1
+
+    def _new_nonce(self) -> None:
+        # Starts with a letter: it is also an argument of ``unset -f``.
+        self.nonces = (b"t" + secrets.token_hex(8).encode(), self.nonces[0])
+
+    def _exchange(self, line: Callable[[bytes], bytes], timeout: float) -> Report:
+        """Send a line of our own and wait for its report."""
+        self._new_nonce()
+        self.lines.inbox.clear()
+        said = bytearray()
+        end = monotonic() + timeout
+        with contextlib.suppress(OSError):  # it has ended: the report pipe tells so too
+            self.lines.write(self.terminal.command_fd, line(self.nonces[0]))
+        while True:
+            self._listing = bytes(self.lines.inbox)
+            if self.reported():
+                return self.last
+            left = end - monotonic()
+            if left <= 0 or not self.connected:
+                how = "did not answer" if self.connected else "ended without an answer"
+                raise SandboxLost(f"the shell {how} within {timeout:g} s; it said {decode(bytes(said[-2000:]))!r}")
+            for fd, _ in self.lines.poll(left):
+                if fd == self.terminal.report_fd:
+                    self.receive()
+                elif fd == self.terminal.command_fd:
+                    self.lines.flush(fd)
+                else:
+                    said += self.lines.read(fd)

@@ -1,0 +1,131 @@
+"""Step: what a session remembers about the command that runs: its clock, its output, who was seen to wait."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from time import monotonic
+
+from termgym.capture import Capture
+from termgym.dialogue import Dialogue
+from termgym.event import Event
+from termgym.ladder import Rung
+from termgym.waiting import Sight, Verdict
+
+SILENCE = 0.15  # before asking whether a program waits for input: most have started by then [s]
+SECOND_LOOK = 0.03  # between seeing a program wait and believing it [s]
+LONGEST_PAUSE = 1.0  # between two looks at a silent program [s]
+ANSWER_PAUSE = 0.01  # between two looks while an answer is due [s]
+
+
+class Step:
+    """One command or one burst of keystrokes on its way to a result.
+
+    Raises:
+        ValueError: a time-out is not a positive number, or a pattern no regular expression.
+    """
+
+    __slots__ = (
+        "_look_at",
+        "_looked",
+        "_pause",
+        "_seen",
+        "active",
+        "command",
+        "dialogue",
+        "end",
+        "error",
+        "forced",
+        "idle_timeout",
+        "ladder",
+        "main",
+        "signals",
+        "started",
+        "status",
+        "timeout",
+    )
+
+    def __init__(
+        self,
+        command: bytes,
+        timeout: float,
+        idle_timeout: float | None,
+        dialogue: Sequence[tuple[str, str]],
+        limit: int,
+    ) -> None:
+        if not 0 < timeout < math.inf:
+            raise ValueError(f"timeout is {timeout!r}; it must be a positive, finite number of seconds")
+        if idle_timeout is not None and not 0 < idle_timeout < math.inf:
+            raise ValueError(
+                f"idle_timeout is {idle_timeout!r}; it must be None or a positive, finite number of seconds"
+            )
+        self.command = command
+        self.timeout = timeout
+        self.idle_timeout = math.inf if idle_timeout is None else idle_timeout
+        self.dialogue = Dialogue(dialogue) if dialogue else None
+        self.main, self.error = Capture(limit), Capture(limit)
+        self.signals: list[str] = []
+        self.ladder: Iterator[Rung] = iter(())
+        self.forced: Event | None = None
+        """How the step ends, where the shell's exit status does not say it."""
+        self.status = 0
+        """``$?`` before the step."""
+        self.started = self.active = monotonic()
+        self.end = math.inf
+        self._seen: Sight | None = None
+        self._looked = 0.0
+        self._pause = SILENCE
+        self._look_at = math.inf
+
+    def start_clock(self) -> None:
+        """Let the time-outs run from now."""
+        self.active = now = monotonic()
+        self.end = now + self.timeout
+        self._look_at = now + SILENCE
+
+    def next_event(self) -> float:
+        """Return when something is due, silence provided."""
+        return min(self.end, self.active + self.idle_timeout, self._next_look())
+
+    def look_due(self, now: float) -> bool:
+        """Return whether to look at the processes now."""
+        return now >= self._next_look()
+
+    def _next_look(self) -> float:
+        if self.dialogue is not None and self.dialogue.due:
+            return self._look_at
+        return max(self._look_at, self.active + SILENCE)
+
+    def hear(self, from_error_pty: bool, data: bytes) -> None:
+        """Keep output."""
+        (self.error if from_error_pty else self.main).add(data)
+        self.active = monotonic()
+        if self.dialogue is not None:
+            self.dialogue.hear(from_error_pty, data)
+            if self.dialogue.due:
+                self._look_at = min(self._look_at, self.active)
+
+    def believe(self, sight: Sight, now: float) -> bool:
+        """Take note of a look; return whether it is the second in a row to see the same."""
+        if sight.verdict is Verdict.BUSY:
+            self._pause = SILENCE if self.active > self._looked else min(2 * self._pause, LONGEST_PAUSE)
+            due = self.dialogue is not None and self.dialogue.due
+            self._look_at = now + (ANSWER_PAUSE if due else self._pause)
+        else:
+            self._look_at = now + SECOND_LOOK
+        again = sight == self._seen and self.active <= self._looked
+        self._looked, self._seen = now, sight
+        return again and sight.verdict is not Verdict.BUSY
+
+    def answer(self) -> bytes | None:
+        """Return what the dialogue says now that a program reads, or None."""
+        text = None if self.dialogue is None else self.dialogue.answer()
+        if text is not None:
+            self._seen = None
+            self._look_at = monotonic() + ANSWER_PAUSE
+        return text
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Patterns of the dialogue that did not come up."""
+        return () if self.dialogue is None else self.dialogue.unanswered
