@@ -1,0 +1,123 @@
+"""Replay: the same actions in a fresh environment, and the first difference by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from rolf.replay import replay
+from rolf.trajectory import TrajectoryError
+from rolf_wrappers import RecordTrajectory
+
+
+def record(path: Path, *, steps: int = 30, seed: int | None = 7, **settings: Any) -> Path:
+    with RecordTrajectory(gym.make("CartPole-v1", **settings), path) as env:
+        env.reset(seed=seed)
+        for step in range(steps):
+            *_, terminated, truncated, _ = env.step(step % 2)
+            if terminated or truncated:
+                env.reset()
+    return path
+
+
+def edit(path: Path, line: int, field: str, value: object) -> None:
+    lines = path.read_text().splitlines()
+    content = json.loads(lines[line - 1])
+    content[field] = value
+    lines[line - 1] = json.dumps(content)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_finds_nothing_where_nothing_differs(tmp_path: Path) -> None:
+    report = replay(record(tmp_path / "t.jsonl", steps=120))
+    assert report.equal
+    assert report.exit_code == 0
+    assert report.steps == 120
+    assert report.episodes > 1
+    assert str(report) == f"equal: 120 steps in {report.episodes} of gymnasium:CartPole-v1"
+
+
+def test_a_seed_drawn_by_chance_is_written_down(tmp_path: Path) -> None:
+    """`reset()` without a seed begins somewhere nobody chose; the file must still be replayable."""
+    assert replay(record(tmp_path / "t.jsonl", seed=None)).equal
+
+
+def test_names_the_first_divergence(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.jsonl")
+    edit(path, 10, "reward", 0.25)
+    edit(path, 12, "reward", 0.5)
+    report = replay(path)
+    assert report.exit_code == 1
+    assert report.divergence is not None
+    found = report.divergence
+    assert (found.line, found.episode, found.step, found.field) == (10, 0, 7, "reward")
+    assert (found.recorded, found.got) == ("0.25", "1.0")
+    assert report.steps == 7
+    assert "episode 0, step 7: reward differs (line 10 of the file)" in str(report)
+
+
+def test_names_a_field_deep_inside(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.jsonl")
+    edit(path, 4, "info", {"nested": [{"a": 1}]})
+    report = replay(path)
+    assert report.divergence is not None
+    assert report.divergence.field == "info.nested"
+    assert report.divergence.got == "nothing"
+
+
+def test_an_observation_is_named_before_the_reward_that_follows_from_it(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.jsonl")
+    edit(path, 5, "reward", 9.0)
+    edit(path, 5, "observation", [0.0, 0.0, 0.0, 0.0])
+    report = replay(path)
+    assert report.divergence is not None
+    assert report.divergence.field == "observation[0]"
+
+
+def test_shows_long_values_around_their_difference(tmp_path: Path) -> None:
+    """Two outputs of 30 kB that differ in one byte: the byte is what a person wants to see."""
+    path = record(tmp_path / "t.jsonl")
+    edit(path, 4, "info", "x" * 5000 + "HERE" + "y" * 5000)
+    report = replay(path)
+    assert report.divergence is not None
+    assert len(report.divergence.recorded) < 250
+    assert report.divergence.got == "{}"
+
+
+def test_compares_what_a_crash_left(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.jsonl")
+    path.write_bytes(path.read_bytes()[:-400])
+    report = replay(path)
+    assert report.equal
+    assert report.cut is not None
+    assert "the file is not whole: line" in str(report)
+
+
+def test_says_that_there_is_nothing_to_replay(tmp_path: Path) -> None:
+    with RecordTrajectory(gym.make("CartPole-v1"), tmp_path / "t.jsonl"):
+        pass
+    with pytest.raises(TrajectoryError, match="holds no episode: it ends after its header"):
+        replay(tmp_path / "t.jsonl")
+
+
+def test_wrappers_inside_the_recorder_are_made_again(tmp_path: Path) -> None:
+    env = gym.wrappers.ClipReward(gym.make("CartPole-v1", max_episode_steps=5), 0.0, 0.5)
+    with RecordTrajectory(env, tmp_path / "t.jsonl") as recorder:
+        recorder.reset(seed=1)
+        for _ in range(5):
+            *_, truncated, _ = recorder.step(0)
+    assert truncated
+    report = replay(tmp_path / "t.jsonl")
+    assert report.equal, report
+    assert report.steps == 5
+
+
+def test_an_unknown_environment_is_an_error_of_its_own(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.jsonl")
+    edit(path, 1, "env_id", "gymnasium:NoSuchEnv-v9")
+    with pytest.raises(gym.error.Error, match="NoSuchEnv"):
+        replay(path)
