@@ -45,6 +45,7 @@ class LocalSandbox:
         clock: ``real`` or ``frozen`` (libfaketime).
         limits: override the task's.
         log_dir: where the rsync snapshot keeps its logs.
+        output_limit: kept of each output stream of a step [bytes].
 
     Raises:
         SandboxUnavailable: this host cannot do it; the message says what is missing.
@@ -59,9 +60,11 @@ class LocalSandbox:
         clock: str = "real",
         limits: Limits | None = None,
         log_dir: str | None = None,
+        output_limit: int = 32_768,
     ) -> None:
         self._isolated = isolated
         self._limits = limits
+        self._output_limit = output_limit
         self._clock = _clock_variables(clock)
         self._supervisor: Supervisor = isolated_supervisor() if isolated else unsafe_supervisor()
         self._machine = self._supervisor.name_machine()
@@ -111,7 +114,7 @@ class LocalSandbox:
             self._meter = open_meter(cgroup)
         terminal = Terminal(command, main, error, report, script, facts["shell_pid"], self._wait, self.kill, self._pids)
         try:
-            self._session = Session(terminal, watch=self._watch)
+            self._session = Session(terminal, watch=self._watch, output_limit=self._output_limit)
         except BaseException:
             for fd in (command, main, error, report, script):
                 with contextlib.suppress(OSError):
