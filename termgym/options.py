@@ -6,17 +6,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from termgym.reward import RewardWeights
-    from termgym.tasks.task import Limits
+from termgym.reward import RewardWeights
+from termgym.tasks.task import Limits
+
+_Values = TypeVar("_Values", RewardWeights, Limits)
 
 REWARDS = ("terms", "success", "shaped")
 GOAL_MOMENTS = ("step", "submit")
 CLOCKS = ("real", "frozen")
 RENDER_MODES = ("ansi", "human", "rgb_array")
-SMALLEST_OUTPUT_LIMIT = 256
+SMALLEST_OUTPUT_LIMIT = 1 << 10
 LARGEST_OUTPUT_LIMIT = 16 << 20
 
 
@@ -77,7 +78,23 @@ class Options:
                 near = get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]!r}? " if near else ""
                 raise TypeError(f"TermEnv has no argument {name!r}; {hint}It takes task, {', '.join(known)}")
-        return cls(**given)
+        told = dict(given)
+        for name, kind in (("weights", RewardWeights), ("limits", Limits)):
+            told[name] = _values(name, told.get(name), kind)
+        return cls(**told)
+
+
+def _values(name: str, got: object, kind: type[_Values]) -> _Values | None:
+    """Return a value object, made from a mapping of some of its fields if it comes as one."""
+    if got is None or isinstance(got, kind):
+        return got
+    known = [field.name for field in fields(kind)]
+    if not isinstance(got, Mapping):
+        raise TypeError(f"{name}={got!r} is of type {type(got).__name__}; give a {kind.__name__} or a mapping")
+    unknown = [key for key in got if key not in known]
+    if unknown:
+        raise ValueError(f"{name} has no field {unknown[0]!r}; allowed are {', '.join(known)}")
+    return kind(**got)
 
 
 def _choice(name: str, got: object, allowed: tuple[object, ...]) -> None:

@@ -19,8 +19,8 @@ ACTION_LENGTH = 8 << 20
 INSTRUCTION_LENGTH = 65_536
 """Longest instruction [characters]."""
 CWD_LENGTH = 4_096 + 16  # PATH_MAX of linux/limits.h, and room for the kernel's " (deleted)"
-MARK_LENGTH = 128
-"""Room for the mark that says how much was left out, and for the reason of a malformed action [characters]."""
+MARK_LENGTH = 1_024
+"""Room beside the output for the mark that says how much was left out, and for a reason [characters]."""
 NO_EXIT_CODE = -1
 """What ``exit_code`` holds when no command ended in the step."""
 SAMPLE_LENGTH = 64
@@ -176,8 +176,8 @@ def observation_space(output_limit: int) -> spaces.Dict:
             "stdout": UnicodeText(output_limit + MARK_LENGTH),
             "stderr": UnicodeText(output_limit + MARK_LENGTH),
             "cwd": UnicodeText(CWD_LENGTH),
-            "exit_code": spaces.Box(NO_EXIT_CODE, 255, (), np.int64),
+            "exit_code": spaces.Box(NO_EXIT_CODE, 255, (1,), np.int64),
             "event": spaces.Discrete(len(Event)),
-            "step": spaces.Box(0, np.iinfo(np.int32).max, (), np.int64),
+            "step": spaces.Box(0, np.iinfo(np.int32).max, (1,), np.int64),
         }
     )

@@ -1,0 +1,364 @@
+"""Episode: one task, one sandbox, one step after another, without a word about Gymnasium.
+
+A step is ``begin`` (send the action), then driving ``session`` until it has a result, then ``finish`` (checks, reward,
+outcome). So one loop can drive many episodes at once; ``step`` does all three for one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from termgym.capture import decode
+from termgym.driving import Driver
+from termgym.errors import PlanError, SandboxError, SandboxLost, SandboxUnavailable, SnapshotError, TaskError
+from termgym.event import Event
+from termgym.judge import Judge
+from termgym.keys import to_bytes
+from termgym.options import Options
+from termgym.outcome import Outcome, step_info
+from termgym.plan import Action, ActionPlan, Keys, Submit, parse_action
+from termgym.result import StepResult
+from termgym.reward import Violation
+from termgym.sandbox.protocol import Sandbox
+from termgym.sandbox.seen import Metrics
+from termgym.saved import Saved
+from termgym.session import Session
+from termgym.shellstate import ShellState
+from termgym.snapshot.change import Change
+from termgym.tasks.task import HOME, Task
+
+INSTRUCTION_LIMIT = 65_536
+"""Longest instruction [characters]."""
+REASON_LIMIT = 800
+"""Longest reason that is put into ``stderr`` [characters]."""
+FAULTS = (SandboxError, SnapshotError)
+"""What an infrastructure fault looks like: the machine's failure, never the agent's."""
+_RESTORE_TIMEOUT = 10.0  # [s]; what is restored is a few assignments
+_NOTHING = Metrics(None, None, None)
+_log = logging.getLogger(__name__)
+
+
+class Episode:
+    """Everything that happens between two resets, for as many resets as an environment lives.
+
+    Args:
+        open_sandbox: Makes the machine; called at the first start, and again after an infrastructure fault.
+        options: How the environment is set up.
+        driver: The loop that drives the shells of episodes that are stepped together, if this is one of them.
+    """
+
+    def __init__(self, open_sandbox: Callable[[], Sandbox], options: Options, driver: Driver | None = None) -> None:
+        self._open = open_sandbox
+        self._judge = Judge(options)
+        self._driver = driver
+        self._sandbox: Sandbox | None = None
+        self._session: Session | None = None
+        self._owner = os.getpid()
+        self._tokens: list[str] = []
+        self._number = 0
+        self._steps = 0
+        self._cwd = HOME
+        self._running = False
+        self.task: Task | None = None
+        self._action: Action | None = None
+        self._instead: StepResult | None = None
+        self._fault: Exception | None = None
+        self._measured = _NOTHING
+        self._wall_s = 0.0
+
+    # ---- from start to end
+
+    def start(self, task: Task) -> Outcome:
+        """Put the task's initial state in place, start the shell, and return what is seen first.
+
+        Raises:
+            TaskError: the task cannot be built.
+            SandboxUnavailable: this host cannot provide the backend.
+            SandboxError: the machine failed, and so did a fresh one.
+        """
+        if len(task.instruction) > INSTRUCTION_LIMIT:
+            raise TaskError(f"instruction of {len(task.instruction)} characters; at most {INSTRUCTION_LIMIT} fit")
+        self._running = False
+        self._clear_step()
+        self.task = task
+        if self._owner != os.getpid():  # forked: the machine belongs to the parent
+            self._abandon()
+        try:
+            sandbox = self._started(task)
+        except SandboxLost as error:
+            _log.warning("the sandbox was lost (%s); starting another", error)
+            self._abandon()
+            sandbox = self._started(task)
+        self._number += 1
+        self._steps = 0
+        self._cwd = HOME
+        self._judge.begin(task, sandbox)
+        self._running = True
+        return self._first(sandbox)
+
+    def _started(self, task: Task) -> Sandbox:
+        if self._sandbox is None:
+            self._sandbox = self._open()
+            self._owner = os.getpid()
+        for token in self._tokens:
+            self._sandbox.forget(token)
+        self._tokens.clear()
+        self._let_go()
+        self._session = self._sandbox.start(task, watch=self._judge.watched(task))
+        return self._sandbox
+
+    def _first(self, sandbox: Sandbox) -> Outcome:
+        assert self.task is not None
+        info = {"task": self.task.id, "sandbox": dict(sandbox.capabilities())}
+        return Outcome(self.task.instruction, "", "", self._cwd, None, Event.DONE, self._steps, 0.0, False, False, info)
+
+    def close(self) -> None:
+        """Leave nothing behind; may be called again, and ``start`` makes everything anew."""
+        self._running = False
+        self._let_go()
+        sandbox, self._sandbox = self._sandbox, None
+        self._tokens.clear()
+        if sandbox is not None:
+            sandbox.close()
+
+    def _let_go(self) -> None:
+        """Part from the shell, which is about to be closed."""
+        if self._session is not None and self._driver is not None:
+            self._driver.forget(self._session)
+        self._session = None
+
+    def _abandon(self) -> None:
+        """Let go of a machine that has failed, of which nothing more can be asked."""
+        try:
+            self.close()
+        except FAULTS as error:
+            _log.warning("closing a failed sandbox: %s", error)
+
+    # ---- one step
+
+    @property
+    def session(self) -> Session:
+        """The shell that ``begin`` sent a command to."""
+        assert self._session is not None
+        return self._session
+
+    def step(self, text: str) -> Outcome:
+        """Take one step to its end."""
+        if self.begin(text):
+            try:
+                self.session.drive()
+            except SandboxError as error:
+                self.fail(error)
+        return self.finish()
+
+    def fail(self, error: SandboxError) -> None:
+        """Take note that the machine failed in the step that was begun."""
+        self._fault = error
+
+    def begin(self, text: str) -> bool:
+        """Begin a step; return whether ``session`` must now be driven to a result before ``finish``."""
+        self._clear_step()
+        if not self._running or self._owner != os.getpid():
+            self._instead = self._refused(Event.NOT_RESET, "no episode is running; call reset first")
+            return False
+        try:
+            self._action = action = parse_action(text)
+        except PlanError as error:
+            self._instead = self._refused(Event.MALFORMED, str(error))
+            return False
+        assert self._sandbox is not None
+        try:
+            self._sandbox.begin_step()
+            return self._act(action)
+        except FAULTS as error:
+            self._fault = error
+            return False
+
+    def _act(self, action: Action) -> bool:
+        if isinstance(action, ActionPlan):
+            self.session.begin(
+                action.command.encode("utf-8", "surrogateescape"),
+                timeout=self._time_allowed(action.timeout),
+                idle_timeout=action.idle_timeout,
+                dialogue=[(exchange.expect, exchange.send) for exchange in action.dialogue],
+            )
+            return True
+        if isinstance(action, Submit):
+            self._instead = StepResult(Event.DONE, cwd=self._cwd)
+            return False
+        return self._type(action)
+
+    def _type(self, action: Keys) -> bool:
+        if not self.session.waiting:
+            self._instead = self._refused(Event.REJECTED, "no program waits for input: there is nothing to type at")
+            return False
+        try:
+            typed = to_bytes(action.keys)
+        except ValueError as error:
+            self._instead = self._refused(Event.REJECTED, str(error))
+            return False
+        self.session.begin_keys(typed, timeout=self._time_allowed(action.timeout))
+        return True
+
+    def _time_allowed(self, asked: float) -> float:
+        """Return a step's time-out: what it asks for, within what is left of the trajectory [s]."""
+        left = self._judge.time_left()
+        return asked if left is None else max(0.001, min(asked, left))
+
+    def _refused(self, event: Event, reason: str) -> StepResult:
+        """Return the result of an action that never reaches the shell."""
+        text = reason[:REASON_LIMIT].encode("utf-8", "replace")
+        return StepResult(event, stderr=text, stderr_bytes=len(text), cwd=self._cwd)
+
+    def _clear_step(self) -> None:
+        self._action = None
+        self._instead = None
+        self._fault = None
+        self._measured = _NOTHING
+        self._wall_s = 0.0
+
+    # ---- what came of it
+
+    def finish(self) -> Outcome:
+        """Return the outcome of the step that ``begin`` began; the session has its result."""
+        if self._fault is None:
+            try:
+                return self._concluded()
+            except FAULTS as error:
+                self._fault = error
+        return self._failed(self._fault)
+
+    def _concluded(self) -> Outcome:
+        result, broken = self._instead, False
+        if result is None:
+            result, broken = self._received()
+        elif result.event is Event.NOT_RESET:
+            return self._outcome(result, 0.0, False, True, step_info(result, None, masked=True))
+        self._cwd = result.cwd or self._cwd
+        verdict = self._judge.judge(self._steps, self._action, result, self._cwd, self._measured, shell_broken=broken)
+        self._steps += 1
+        self._running = not (verdict.terminated or verdict.truncated)
+        reward = float(sum(verdict.terms.values()))
+        return self._outcome(result, reward, verdict.terminated, verdict.truncated, step_info(result, verdict))
+
+    def _received(self) -> tuple[StepResult, bool]:
+        """Return the session's result and whether no shell starts any more; a dead shell is replaced."""
+        assert self._sandbox is not None
+        result = self.session.result
+        assert result is not None
+        self._measured = self._sandbox.metrics()
+        self._wall_s = result.wall_s
+        if self._measured.oom_kills:
+            result = replace(result, event=Event.OOM)
+        if self.session.alive:
+            return result, False
+        try:
+            self._let_go()
+            self._session = self._sandbox.respawn()
+        except (SandboxLost, SandboxUnavailable):
+            raise
+        except SandboxError as error:
+            # The machine answers and yet no shell starts: that is what the agent made of it.
+            reason = f"no shell starts any more: {error}"[:REASON_LIMIT].encode("utf-8", "replace")
+            broken = replace(result, stderr=result.stderr + reason, stderr_bytes=result.stderr_bytes + len(reason))
+            return broken, True
+        return replace(result, respawned=True, cwd=HOME), False
+
+    def _failed(self, error: Exception) -> Outcome:
+        """Return the outcome of a step that the machine failed; the next start makes a new one."""
+        self._abandon()
+        self._steps += 1
+        result = self._refused(Event.KILLED, f"the sandbox failed, the step does not count: {error}")
+        info = step_info(result, None, masked=True, failure_kind=type(error).__name__)
+        return self._outcome(result, 0.0, False, True, info)
+
+    def _outcome(
+        self, result: StepResult, reward: float, terminated: bool, truncated: bool, info: dict[str, Any]
+    ) -> Outcome:
+        return Outcome(
+            "" if self.task is None else self.task.instruction,
+            decode(result.stdout, result.stdout_bytes),
+            decode(result.stderr, result.stderr_bytes),
+            decode(os.fsencode(self._cwd)),
+            result.exit_code,
+            result.event,
+            self._steps,
+            reward,
+            terminated,
+            truncated,
+            info,
+        )
+
+    # ---- beside the steps
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """What the last step cost: measured, so never the same twice."""
+        return {"wall_s": self._wall_s, **asdict(self._measured)}
+
+    @property
+    def violations_log(self) -> Sequence[Violation]:
+        """The latest safety violations that were charged."""
+        return self._judge.violations_log
+
+    def diff(self) -> tuple[Change, ...]:
+        """Return what differs from the task's initial state now."""
+        return self._machine("diff").diff()
+
+    def state_digest(self) -> str:
+        """Return the digest of the files now; modification times do not count."""
+        return self._machine("state_digest").digest()
+
+    def save(self) -> Saved:
+        """Keep this moment.
+
+        Raises:
+            RuntimeError: no episode is running, or a program waits for input.
+        """
+        sandbox = self._machine("save")
+        if not self._running:
+            raise RuntimeError("save needs a running episode; call it between reset and the last step")
+        if self.session.waiting:
+            raise RuntimeError("save cannot keep a program that waits for input; end it first, e.g. by keys('C-c')")
+        shell = ShellState(self._cwd, dict(self.session.exported()))
+        token = sandbox.save()
+        self._tokens.append(token)
+        return Saved(token, self._number, self._steps, shell, self._judge.state())
+
+    def restore(self, saved: Saved) -> Outcome:
+        """Go back to a kept moment, as often as wanted; return what is seen there.
+
+        Raises:
+            ValueError: it was kept in another episode.
+            RuntimeError: there is no machine; call ``reset``.
+            SandboxError: the machine failed.
+        """
+        sandbox = self._machine("restore")
+        if saved.episode != self._number or saved.token not in self._tokens:
+            raise ValueError(f"this moment (step {saved.steps}) was kept in another episode or forgotten; save again")
+        self._clear_step()
+        self._let_go()
+        self._session = sandbox.restore(saved.token)
+        script = saved.shell.script(self._session.exported())
+        result = self._session.step(script, timeout=_RESTORE_TIMEOUT)
+        if result.event is not Event.DONE:
+            raise SandboxError(f"directory and variables did not come back: {decode(result.stderr)!r}")
+        self._steps, self._cwd = saved.steps, saved.shell.cwd
+        self._judge.load(saved.judge)
+        self._running = True
+        return self._first(sandbox)
+
+    def forget(self, saved: Saved) -> None:
+        """Free what a kept moment holds; without it, the next start does."""
+        if saved.token in self._tokens:
+            self._tokens.remove(saved.token)
+            self._machine("forget").forget(saved.token)
+
+    def _machine(self, what: str) -> Sandbox:
+        if self._sandbox is None or self._owner != os.getpid():
+            raise RuntimeError(f"{what} needs a sandbox; call reset first")
+        return self._sandbox
