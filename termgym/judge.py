@@ -122,7 +122,7 @@ class Judge:
             unhealthy=self._health.unhealthy(),
             shell_broken=shell_broken,
             violations=violations(command) if command else (),
-            unchecked_privilege=bool(command) and self._privileges.observe(command),
+            unchecked_privilege=bool(command) and self._privileges.unchecked(command),
         )
         terms = self._reward.step(facts)
         digest = self._sandbox.digest() if ended else None
