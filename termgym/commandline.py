@@ -293,17 +293,21 @@ class _Reader:
     def _read_roughly(self, text: str, depth: int) -> None:
         """Take in a text by its separators alone: quotes around separators are not understood."""
         before: tuple[tuple[str, ...], ...] = ()
+        seen: set[tuple[object, ...]] = set()  # a long text repeats itself; what is known costs nothing
         for piece in re.finditer(r"([^;&|\n(){}`]+)([;&|\n(){}`]*)", text):
             if len(self.calls) >= CALL_LIMIT:
                 return
+            key = (piece[1], before)
+            if key in seen and piece[2] != "|":
+                before = ()
+                continue
+            seen.add(key)
             words = [word.replace("$HOME", "~").strip("\"'\\") for word in piece[1][:2048].split()]
             while words and (words[0] in _KEYWORDS or re.fullmatch(r"\w+=.*", words[0])):
                 words.pop(0)
-            if not words or words[0].startswith("#"):
-                before = ()
-                continue
-            writes = tuple(target for _, target in re.findall(r"(>{1,2})\s*([^\s<>&]+)", piece[1][:2048]))
-            self.call(words, _Around(writes=writes, upstream=before), max(depth, DEPTH_LIMIT - 1))
+            if words and not words[0].startswith("#"):
+                writes = tuple(re.findall(r">{1,2}\s*([^\s<>&]+)", piece[1][:2048]))
+                self.call(words, _Around(writes=writes, upstream=before), max(depth, DEPTH_LIMIT - 1))
             before = (*before, tuple(words))[-8:] if piece[2] == "|" else ()
 
 

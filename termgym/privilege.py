@@ -23,7 +23,7 @@ class Right(StrEnum):
     """Who may do what with a path: for owners and files of the system."""
 
 
-_SYSTEM_PATH = re.compile(r"/(etc|usr|boot|bin|sbin|lib\w*|opt|sys|proc/sys|root|var/(?!tmp)|run/(?!user/))(/|$)")
+_SYSTEM_PATH = re.compile(r"/(etc|usr|boot|bin|sbin|lib\w*|opt|sys|proc/sys|root|var(?!/tmp)|run(?!/user))(/|$)")
 _ALWAYS = frozenset(
     [
         "umount",
@@ -128,20 +128,20 @@ class PrivilegeWatch:
         """Begin an episode in which nothing was asked yet."""
         self._known.clear()
 
-    def observe(self, command: str) -> bool:
+    def unchecked(self, command: str) -> bool:
         """Return whether a command line does something privileged before anything told whether it may.
 
         A look at one's identity or capabilities serves every operation; a look at a path serves owners and files. It
         counts from where it stands: ``id && sudo mount …`` is checked, ``sudo mount …; id`` is not.
         """
-        unchecked = False
+        leapt = False
         for call in read(command).calls:
             needed = _needs(call)
             if needed and needed not in self._known and Right.IDENTITY not in self._known:
-                unchecked = True
+                leapt = True
             if told := _tells(call):
                 self._known.add(told)
-        return unchecked
+        return leapt
 
     def state(self) -> dict[str, Any]:
         """Return what was asked so far, as plain JSON values."""

@@ -287,8 +287,9 @@ def _credential_read(call: Call) -> bool:
         return True
     if call.name in _LOOKS_ONLY:
         return False
+    changed = written(call)
     words = (word.lstrip("@").rpartition("=@")[2] for word in call.args)
-    return any(_SECRET.match(word) for word in words)
+    return any(_SECRET.match(word) and word not in changed for word in words)
 
 
 def _sudoers_edit(call: Call) -> bool:
