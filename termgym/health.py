@@ -29,12 +29,12 @@ ALARM = 0.6
 RELIEF = 0.65
 """Score from which it is healthy again (house: a little above the alarm, so that noise does not flip it)."""
 COOLING = 5.0
-"""How far below its limit a part must be to count as cool again [°C] (house; the kernel's trips: 2 to 5)."""
+"""How far below its limit a part must be to count as cool again [°C] (house)."""
 REFRESH = 5.0
 """Time for which a reading counts as current [s] (termgym design, section 8)."""
 THERMAL = Path("/sys/class/thermal")
 TRIPS = frozenset({"passive", "hot", "critical"})
-"""Kinds of trip points at which the kernel throttles or stops a machine (Documentation/driver-api/thermal/sysfs-api)."""
+"""Trip points at which the kernel throttles or stops a machine (Documentation/driver-api/thermal/sysfs-api)."""
 
 
 @dataclass(frozen=True, slots=True)

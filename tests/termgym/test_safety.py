@@ -487,12 +487,9 @@ def test_the_watch_goes_back_to_a_kept_state() -> None:
     assert not watch.unchecked("apt install x")
 
 
-PIECES = (
-    "rm -rf / sudo bash -c ' \" ` $( ) <<E E ${ } { | && ; if then fi ( \\ # x= eval xargs echo <( [[ ]] f() é".split(
-        " "
-    )
-)
-pieces = st.sampled_from([*PIECES, "\n", "\0", "\ud800", " "])
+commands = ["rm", "-rf", "/", "sudo", "bash", "-c", "eval", "xargs", "echo", "if", "then", "fi", "x=", "f()", "E", "é"]
+marks = ["'", '"', "`", "$(", ")", "<<E", "${", "}", "{", "|", "&&", ";", "(", "\\", "#", "<(", "[[", "]]"]
+pieces = st.sampled_from([*commands, *marks, "\n", "\0", "\ud800", " "])
 
 
 @settings(max_examples=300, deadline=None)
