@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from termgym.errors import UnknownTask
 from termgym.tasks.families import FAMILIES
@@ -68,12 +69,19 @@ def make_task(name: str, seed: int = 0) -> Task:
             f"no cause {cause!r} in task family {family.name!r}{_nearest(cause, family.causes)}; "
             f"it has {', '.join(family.causes)}; leave '/{cause}' out to let the seed choose"
         )
-    world = World(family.name, cause, seed)
+    return _made(family.name, cause, seed)
+
+
+@lru_cache(maxsize=64)
+def _made(name: str, cause: str, seed: int) -> Task:
+    """Return the task; kept, because a training run that stays in one world asks for it at each reset."""
+    family = _BY_NAME[name]
+    world = World(name, cause, seed)
     draft = family.causes[cause](world)
     return replace(
         draft,
-        id=f"{family.name}/{cause}@{seed}",
-        family=family.name,
+        id=f"{name}/{cause}@{seed}",
+        family=name,
         cause=cause,
         seed=seed,
         tags=(*family.tags, *draft.tags),

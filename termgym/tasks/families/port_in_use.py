@@ -38,7 +38,7 @@ START = b"""\
 #!/bin/bash
 # Start the current release in the background and say whether it came up.
 cd "$(dirname "$(readlink -f "$0")")" || exit
-mkdir -p log
+mkdir -p log && : > log/service.log
 nohup python3 "$PWD/current/server.py" "$PWD/service.conf" > log/service.log 2>&1 < /dev/null &
 until grep -q '^listening' log/service.log; do
     kill -0 $! 2> /dev/null || { echo "start: did not come up: $(tail -n 1 log/service.log)" >&2; exit 1; }

@@ -1,0 +1,159 @@
+"""Validation: is a task fit to be counted?
+
+A task that cannot be solved, that is solved from the start, or that is another one the second time teaches nothing. So
+each is played for real: the symptom must show, doing nothing must not succeed, the oracle must, with what it forecast
+and within what the task allows, and on a world built anew it must see and leave exactly the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rolf.environments import Verdict
+from termgym.assignment import sandbox_opener
+from termgym.episode import Episode
+from termgym.options import Options
+from termgym.outcome import Outcome
+from termgym.plan import ActionPlan, Submit
+from termgym.tasks.registry import causes, families, make_task
+from termgym.tasks.task import Task
+
+SHOWN = 300
+"""Longest piece of output that a problem quotes [characters]."""
+
+
+class Playthrough(NamedTuple):
+    """One episode, from the world as it was built to what was left."""
+
+    before: str
+    """Digest of the initial state."""
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def last(self) -> Outcome:
+        """The outcome of the last step."""
+        return self.outcomes[-1]
+
+
+def play(task: Task, episode: Episode, plans: Sequence[ActionPlan], *, submit: bool = False) -> Playthrough:
+    """Play plans in a fresh episode of a task, until it ends or they do; then submit if told so."""
+    episode.start(task)
+    before = episode.state_digest()
+    outcomes: list[Outcome] = []
+    for action in (*plans, *((Submit(),) if submit else ())):
+        if outcomes and outcomes[-1].ended:
+            break
+        outcomes.append(episode.step(action.model_dump_json()))
+    return Playthrough(before, tuple(outcomes))
+
+
+def validate(task: Task, episode: Episode) -> Verdict:
+    """Return whether a task is fit to be counted, and every reason why not.
+
+    Args:
+        task: What to look at.
+        episode: Where to play it; its goal is looked at after each step. Stays open.
+
+    Raises:
+        SandboxError: the machine failed.
+    """
+    began = time.monotonic()
+    problems = [*_symptom(task, episode), *_nothing(task, episode), *_oracle(task, episode)]
+    return Verdict(task.id, tuple(problems), time.monotonic() - began)
+
+
+def validate_all(names: Sequence[str] = (), seeds: int = 1) -> Iterator[Verdict]:
+    """Validate ``seeds`` worlds of each task named, one verdict at a time.
+
+    Args:
+        names: ``family``, ``family/cause`` or ``family/cause@seed`` (then this world alone); none: all.
+        seeds: World seeds 0 to ``seeds - 1``.
+
+    Raises:
+        UnknownTask: no task has one of the names.
+    """
+    tasks = [task for name in names or families() for task in _named(name, seeds)]
+    options = Options.of({})
+    episode = Episode(sandbox_opener(options), options)
+    try:
+        for task in tasks:
+            yield validate(task, episode)
+    finally:
+        episode.close()
+
+
+def _named(name: str, seeds: int) -> list[Task]:
+    if "@" in name:
+        return [make_task(name)]
+    family, slash, cause = name.partition("/")
+    among = (cause,) if slash else causes(family)
+    return [make_task(f"{family}/{one}", seed) for one in among for seed in range(seeds)]
+
+
+def _symptom(task: Task, episode: Episode) -> Iterator[str]:
+    for plan in task.symptom:
+        yield from _surprises("the symptom", (plan,), play(task, episode, (plan,)))
+
+
+def _nothing(task: Task, episode: Episode) -> Iterator[str]:
+    if not task.goal:
+        yield "the task has no goal; give it at least one check"
+    elif play(task, episode, (), submit=True).last.info["success"]:
+        yield "doing nothing succeeds; the goal must fail in the initial state"
+
+
+def _oracle(task: Task, episode: Episode) -> Iterator[str]:
+    if not task.oracle:
+        yield "the task has no oracle; nothing shows that its goal can be reached"
+        return
+    first = play(task, episode, task.oracle, submit=True)
+    yield from _surprises("the oracle", task.oracle, first)
+    if not first.last.info["success"]:
+        failed = [f"{check['check']}: {check['detail']}" for check in _checks(first.last, "goal")]
+        yield f"the oracle does not reach the goal; failed: {'; '.join(failed) or first.last.info['failure_kind']}"
+    for path in first.last.info.get("drift", ()):
+        yield f"the oracle changes {path}, which the task does not allow"
+    # A comment makes it another recipe, so the world is built again instead of being found ready.
+    again = play(replace(task, setup=f"{task.setup}\n# built again\n"), episode, task.oracle, submit=True)
+    yield from _differences(first, again)
+
+
+def _checks(outcome: Outcome, of: str) -> Iterator[dict[str, str]]:
+    """Return the checks of a plan or a goal that did not pass."""
+    return (check for check in outcome.info["checks"] if check["of"] == of and not check["passed"])
+
+
+def _surprises(who: str, plans: Sequence[ActionPlan], played: Playthrough) -> Iterator[str]:
+    """Return where what happened is not what the plans foretold."""
+    for number, (plan, outcome) in enumerate(zip(plans, played.outcomes, strict=False), start=1):
+        if plan.expected_exit_code not in (None, outcome.exit_code):
+            said = f"{outcome.stdout}{outcome.stderr}"[-SHOWN:]
+            yield (
+                f"{who}, step {number}: {plan.command!r} ended with {outcome.exit_code} ({outcome.event.name}), "
+                f"foretold was {plan.expected_exit_code}; it said {said!r}"
+            )
+        for check in _checks(outcome, "plan"):
+            said = f"{outcome.stdout}{outcome.stderr}"[-SHOWN:]
+            yield f"{who}, step {number}: {check['check']} does not hold ({check['detail']}); the step said {said!r}"
+
+
+def _differences(first: Playthrough, again: Playthrough) -> Iterator[str]:
+    """Return in what a second run of the same plans on a world built anew differs from the first."""
+    if first.before != again.before:
+        yield f"the world is another when it is built again: digests {first.before} and {again.before}"
+    if len(first.outcomes) != len(again.outcomes):
+        yield f"the oracle takes {len(first.outcomes)} steps, and {len(again.outcomes)} the second time"
+    for one, other in zip(first.outcomes, again.outcomes, strict=False):
+        for name in ("stdout", "stderr", "cwd", "exit_code", "event", "reward"):
+            seen, seen_again = getattr(one, name), getattr(other, name)
+            if seen != seen_again:
+                yield (
+                    f"the oracle's step {one.step} has another {name} the second time: "
+                    f"{str(seen)[-SHOWN:]!r} and {str(seen_again)[-SHOWN:]!r}"
+                )
+    digests = [played.last.info.get("state_digest") for played in (first, again)]
+    if digests[0] != digests[1]:
+        yield f"the oracle leaves another state the second time: digests {digests[0]} and {digests[1]}"
