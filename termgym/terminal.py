@@ -5,7 +5,7 @@ Standard library only: the supervisor imports this module without the rest of th
 The shell's file descriptors are
     0    command pty (raw, not the controlling terminal): the lines that drive the shell
     1    main pty, the controlling terminal: what a person would see and type into
-    2    main pty at first, because bash looks for its job-control terminal there; the first line moves it to the error pty
+    2    main pty at first, where bash looks for its job-control terminal; the first line moves it to the error pty
     240  report pipe (write end)      241  memfd for long commands
     242  main pty again               243  error pty
 """
@@ -106,17 +106,17 @@ def spawn_bash(
             f"pass_fds: {sorted(clash)!r} belong to the shell's own lines (240 to 243); duplicate them to other numbers"
         )
     with _spawning, contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
-        theirs.enter_context(_reserved_numbers())
-        pairs = [_open_pty(ptmx, ours, theirs) for _ in range(3)]
+        theirs.enter_context(reserved_numbers())
+        pairs = [open_pty(ptmx, ours, theirs) for _ in range(3)]
         (command, command_end), (main, main_end), (error, error_end) = pairs
         report, report_end = os.pipe2(os.O_CLOEXEC)
         ours.callback(os.close, report)
         theirs.callback(os.close, report_end)
         script = os.memfd_create("script", os.MFD_CLOEXEC)
         ours.callback(os.close, script)
-        _set_raw(command_end)
+        set_raw(command_end)
         for end in (main_end, error_end):
-            _set_screen(end)
+            set_screen(end)
         if owner is not None:
             for end in (command_end, main_end, error_end):
                 os.fchown(end, *owner)
@@ -130,7 +130,7 @@ def spawn_bash(
             pass_fds=(REPORT_FD, SCRIPT_FD, MAIN_FD, ERROR_FD, *pass_fds),
             start_new_session=True,
             preexec_fn=_attach(report_end, script, main_end, error_end, preexec),
-            env=_shell_environment(env),
+            env=shell_environment(env),
             cwd=cwd,
         )
         ours.pop_all()
@@ -155,7 +155,7 @@ def _attach(report: int, script: int, main: int, error: int, preexec: Callable[[
 
 
 @contextlib.contextmanager
-def _reserved_numbers() -> Iterator[None]:
+def reserved_numbers() -> Iterator[None]:
     """Keep 240 to 243 out of the hands of anything opened meanwhile.
 
     Otherwise, in a process with many descriptors, one of ours or subprocess's own error pipe would get such a
@@ -172,7 +172,7 @@ def _reserved_numbers() -> Iterator[None]:
             os.close(fd)
 
 
-def _open_pty(ptmx: str, ours: contextlib.ExitStack, theirs: contextlib.ExitStack) -> tuple[int, int]:
+def open_pty(ptmx: str, ours: contextlib.ExitStack, theirs: contextlib.ExitStack) -> tuple[int, int]:
     """Return master and slave of a new pty."""
     master = os.open(ptmx, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     ours.callback(os.close, master)
@@ -187,7 +187,7 @@ def open_slave(master: int) -> int:
     return fcntl.ioctl(master, TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
 
 
-def _set_raw(slave: int) -> None:
+def set_raw(slave: int) -> None:
     """Make a tty pass every byte as it is: in canonical mode a line is cut at 4095 bytes."""
     attributes = termios.tcgetattr(slave)
     attributes[0] = 0
@@ -198,7 +198,7 @@ def _set_raw(slave: int) -> None:
     termios.tcsetattr(slave, termios.TCSANOW, attributes)
 
 
-def _set_screen(slave: int) -> None:
+def set_screen(slave: int) -> None:
     """Make a tty an ordinary screen without echo and without \\n to \\r\\n (which costs 10-20x on short lines)."""
     attributes = termios.tcgetattr(slave)
     attributes[1] &= ~termios.OPOST
@@ -207,7 +207,7 @@ def _set_screen(slave: int) -> None:
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
 
 
-def _shell_environment(env: Mapping[str, str]) -> dict[str, str]:
+def shell_environment(env: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without what would meddle with the shell, and with no prompt."""
     kept = {name: value for name, value in env.items() if name not in MEDDLING_VARIABLES and name != "HISTFILE"}
     return {**kept, "PS1": ""}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, HOSTNAME, WRITABLE_ROOTS
 
-_AS_AGENT = ("setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--")
+AS_AGENT = ("setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--")
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -28,6 +28,8 @@ class View:
     read_only: Sequence[str] = ()
     """Agent paths inside the writable roots that are mounted read-only."""
     network: bool = False
+    private_memory: bool = False
+    """/dev/shm is the sandbox's own instead of the tree's: then what lies there does not count as a change."""
 
 
 def executable() -> str | None:
@@ -36,8 +38,12 @@ def executable() -> str | None:
 
 
 @contextmanager
-def launcher(view: View, info_fd: int | None, *, real_root: bool, chdir: str) -> Iterator[tuple[list[str], int]]:
+def launcher(
+    view: View, pipes: tuple[int, int] | None, *, real_root: bool, chdir: str
+) -> Iterator[tuple[list[str], int]]:
     """Yield the argv that a program's own argv is appended to, and a descriptor that must be passed on with it.
+
+    ``pipes``: where bubblewrap says its child's pid, and where it waits for a byte before it goes on.
 
     The options travel in a file: the agent can read the command line of its pid 1, and the host's paths are none of
     its business.
@@ -52,11 +58,14 @@ def launcher(view: View, info_fd: int | None, *, real_root: bool, chdir: str) ->
         argv += ["--unshare-user", "--uid", str(AGENT_UID), "--gid", str(AGENT_GID)]
     # --new-session is left out on purpose: it would take the controlling terminal away.
     argv += ["--hostname", HOSTNAME, "--die-with-parent"]
-    if info_fd is not None:
-        argv += ["--info-fd", str(info_fd)]
+    if pipes is not None:
+        argv += ["--info-fd", str(pipes[0]), "--block-fd", str(pipes[1])]
     argv += _system(view)
     for root in WRITABLE_ROOTS:
-        argv += ["--bind", str(view.live / root), f"/{root}"]
+        if root == "dev/shm" and view.private_memory:
+            argv += ["--perms", "1777", "--tmpfs", "/dev/shm"]
+        else:
+            argv += ["--bind", str(view.live / root), f"/{root}"]
     for path in view.read_only:
         argv += ["--ro-bind", f"{view.live}{path}", path]
     argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", chdir]
@@ -66,7 +75,7 @@ def launcher(view: View, info_fd: int | None, *, real_root: bool, chdir: str) ->
     try:
         os.write(options, b"".join(os.fsencode(word) + b"\0" for word in argv))
         os.lseek(options, 0, os.SEEK_SET)
-        yield [executable() or "bwrap", "--args", str(options), "--", *(_AS_AGENT if real_root else ())], options
+        yield [executable() or "bwrap", "--args", str(options), "--", *(AS_AGENT if real_root else ())], options
     finally:
         os.close(options)
 

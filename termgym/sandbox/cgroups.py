@@ -35,10 +35,10 @@ class Group:
         """Every distinct directory."""
         return tuple(dict.fromkeys(self.directories.values()))
 
-    def join(self) -> None:
-        """Move the calling process in."""
+    def take(self, pid: int) -> None:
+        """Move a process in; 0 is the calling one."""
         for path in self.paths:
-            (path / "cgroup.procs").write_text("0")
+            (path / "cgroup.procs").write_text(str(pid))
 
     def processes(self) -> set[int]:
         """Return the pids in the group."""

@@ -19,6 +19,13 @@ from termgym.sandbox.cgroups import Group, Hierarchy, hierarchies, make_group
 _TRIAL_PROCESSES = 3
 _TRIAL_MEMORY = 8 << 20  # [bytes]
 _REFUSED = 11  # EAGAIN, what fork says at the limit
+_RLIMITS = {
+    "core": resource.RLIMIT_CORE,
+    "nofile": resource.RLIMIT_NOFILE,
+    "fsize": resource.RLIMIT_FSIZE,
+    "data": resource.RLIMIT_DATA,
+    "nproc": resource.RLIMIT_NPROC,
+}
 _SHARED_FENCE = 8192
 """RLIMIT_NPROC counts a user, not a sandbox; where all sandboxes share one user it only fences the host."""
 
@@ -79,7 +86,7 @@ def _offend(group: Group, offence: Callable[[], None]) -> int:
     if pid == 0:
         try:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            group.join()
+            group.take(0)
             offence()
             os._exit(0)
         except BlockingIOError:
@@ -156,24 +163,33 @@ def _verify_memory(group: Group, wanted: int | None) -> None:
         raise LimitNotEnforced(f"{name} is {kept} after asking for {wanted} bytes")
 
 
-def set_rlimits(budget: Budget, sources: dict[str, str], *, shared_user: bool) -> None:
-    """Set the calling process's rlimits; called between fork and exec, as root of the sandbox or as the user."""
-    _lower(resource.RLIMIT_CORE, 0)
-    _lower(resource.RLIMIT_NOFILE, 4096)
+def rlimits(budget: Budget, sources: dict[str, str], *, shared_user: bool) -> dict[str, int]:
+    """Return the rlimits that belong to a budget, by their names in prlimit(1)."""
+    wanted = {"core": 0, "nofile": 4096}
     if budget.file_bytes is not None:
-        _lower(resource.RLIMIT_FSIZE, budget.file_bytes)
+        wanted["fsize"] = budget.file_bytes
     if budget.memory_bytes is not None and sources["memory"] == "rlimit":
-        _lower(resource.RLIMIT_DATA, budget.memory_bytes)
+        wanted["data"] = budget.memory_bytes
     if budget.processes is not None:
         by_group = sources["processes"] != "rlimit"
-        _lower(resource.RLIMIT_NPROC, _SHARED_FENCE if shared_user and by_group else budget.processes)
+        wanted["nproc"] = _SHARED_FENCE if shared_user and by_group else budget.processes
+    return {name: _at_most(_RLIMITS[name], value) for name, value in wanted.items()}
 
 
-def _lower(which: int, value: int) -> None:
+def _at_most(which: int, value: int) -> int:
     _, hard = resource.getrlimit(which)
-    if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
-    resource.setrlimit(which, (value, value))
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def set_rlimits(wanted: dict[str, int], pid: int = 0) -> None:
+    """Set rlimits of a process of the same user; 0 is the calling one."""
+    for name, value in wanted.items():
+        resource.prlimit(pid, _RLIMITS[name], (value, value))
+
+
+def rlimit_launcher(wanted: dict[str, int]) -> list[str]:
+    """Return the argv that starts a program under rlimits."""
+    return ["prlimit", *(f"--{name}={value}:{value}" for name, value in wanted.items()), "--"]
 
 
 def verify_member(group: Group | None, pid: int, budget: Budget) -> None:
@@ -183,11 +199,18 @@ def verify_member(group: Group | None, pid: int, budget: Budget) -> None:
         LimitNotEnforced: it is not.
     """
     if group is not None:
+        groups = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
         for controller, directory in group.directories.items():
-            if pid not in {int(p) for p in (directory / "cgroup.procs").read_text().split()}:
+            if not any(line.endswith(f"/{directory.name}") for line in groups if _concerns(line, controller)):
                 raise LimitNotEnforced(f"process {pid} is not in its {controller} control group {directory.name}")
     if budget.processes is not None and "unlimited" in _line(pid, "Max processes"):
         raise LimitNotEnforced(f"process {pid} has no RLIMIT_NPROC")
+
+
+def _concerns(line: str, controller: str) -> bool:
+    """Return whether a line of /proc/PID/cgroup is about a controller; version 2 names none."""
+    names = line.split(":", 2)[1]
+    return not names or controller in names.split(",")
 
 
 def _line(pid: int, name: str) -> str:

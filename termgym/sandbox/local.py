@@ -87,9 +87,8 @@ class LocalSandbox:
     def start(self, task: Task, *, watch: Sequence[str] = ()) -> Session:
         """See ``Sandbox.start``."""
         self._watch = tuple(watch)
-        self._env = {**pinned(), **self._clock}
-        limits = self._limits or task.limits
-        request = _request(task, limits, self._env)
+        self._env = pinned()
+        request = _request(task, self._limits or task.limits, self._env, self._clock)
         self._end_session()
         reply, fds = self._ask("start", **request)
         if reply.get("need") == "recipe":
@@ -298,7 +297,7 @@ def _clock_variables(clock: str) -> dict[str, str]:
     return frozen_clock(library)
 
 
-def _request(task: Task, limits: Limits, env: Mapping[str, str]) -> dict[str, Any]:
+def _request(task: Task, limits: Limits, env: Mapping[str, str], preload: Mapping[str, str]) -> dict[str, Any]:
     services = [
         {"argv": list(s.argv), "ready_port": s.ready_port, "ready_path": s.ready_path, "cwd": s.cwd}
         for s in task.services
@@ -308,6 +307,7 @@ def _request(task: Task, limits: Limits, env: Mapping[str, str]) -> dict[str, An
         "services": services,
         "read_only": list(task.read_only),
         "env": dict(env),
+        "preload": dict(preload),
         "disk_bytes": limits.disk_bytes,
         "budget": {
             "memory_bytes": limits.memory_bytes,

@@ -15,7 +15,7 @@ from typing import Any
 from termgym.errors import SandboxError
 from termgym.result import Completed
 from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
-from termgym.sandbox.birth import START_DEADLINE, first_child, read_child_pid
+from termgym.sandbox.birth import START_DEADLINE, Shell, first_child, read_child_pid, start_bash
 from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
@@ -23,7 +23,6 @@ from termgym.sandbox.processes import descendants, listening_ports
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
-from termgym.terminal import Spawned, spawn_bash
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,10 @@ class Machine:
         self._budget = limits.Budget(None, None, None, None)
         self._view: bubblewrap.View | None = None
         self._read_only: tuple[str, ...] = ()
+        self._rlimits: dict[str, int] = {}
         self._env: dict[str, str] = {}
-        self._shell: Spawned | None = None
+        self._preloaded: dict[str, str] = {}
+        self._shell: Shell | None = None
         self._init: int | None = None
         self._status: int | None = None
         self.snapshot: Snapshot | None = None
@@ -75,39 +76,45 @@ class Machine:
         return fds, {"shell_pid": pid, "init_pid": self._init, "cgroup": cgroups.describe(self.group)}
 
     def _start_bare(self) -> int:
-        self._shell = self._spawn([], "/dev/ptmx", ())
+        """Start a shell without namespaces; it is under its limits before it is asked anything."""
+        prefix = [*limits.rlimit_launcher(self._rlimits), "env", "-C", self._home()]
+        prefix += bubblewrap.AS_AGENT if self._settings.real_root else ()
+        self._shell = self._spawn(prefix, "/dev/ptmx", ())
+        self._take(self._shell.process.pid)
         return self._shell.process.pid
 
     def _start_isolated(self) -> int:
+        """Start a shell in namespaces; bubblewrap waits at a pipe until its child is under its limits."""
         assert self._view is not None
         self._mount_pts()
-        info_read, info_write = os.pipe()
+        preload = ["env", *(f"{name}={value}" for name, value in self._preloaded.items())] if self._preloaded else []
+        info, info_end = os.pipe()
+        go_end, go = os.pipe()
         try:
             with bubblewrap.launcher(
-                self._view, info_write, real_root=self._settings.real_root, chdir=f"/home/{AGENT_NAME}"
+                self._view, (info_end, go_end), real_root=self._settings.real_root, chdir=f"/home/{AGENT_NAME}"
             ) as (prefix, options):
-                shell = self._spawn(prefix, str(self._pts / "ptmx"), (info_write, options))
-            self._shell = shell
+                self._shell = self._spawn([*prefix, *preload], str(self._pts / "ptmx"), (info_end, go_end, options))
+            os.close(info_end)
+            info_end = -1
+            self._init = read_child_pid(info, self._shell)
+            self._take(self._init)
+            limits.set_rlimits(self._rlimits, self._init)
+            os.write(go, b"x")
         finally:
-            os.close(info_write)
-        try:
-            self._init = read_child_pid(info_read, shell)
-        finally:
-            os.close(info_read)
-        return first_child(self._init, shell)
+            for fd in (info, info_end, go, go_end):
+                if fd >= 0:
+                    os.close(fd)
+        return first_child(self._init, self._shell)
 
-    def _spawn(self, prefix: Sequence[str], ptmx: str, fds: Sequence[int]) -> Spawned:
+    def _spawn(self, prefix: Sequence[str], ptmx: str, fds: Sequence[int]) -> Shell:
         self._status = None
-        as_agent = self._settings.real_root
-        return spawn_bash(
-            prefix,
-            env=self._env,
-            cwd=self._home() if self._settings.isolation == "none" else "/",
-            ptmx=ptmx,
-            pass_fds=tuple(fds),
-            owner=AGENT_OWNER if as_agent else None,
-            preexec=self._confine_unisolated if self._settings.isolation == "none" else self.confine,
-        )
+        owner = AGENT_OWNER if self._settings.real_root else None
+        return start_bash(prefix, env=self._env, ptmx=ptmx, pass_fds=fds, owner=owner)
+
+    def _take(self, pid: int) -> None:
+        if self.group is not None:
+            self.group.take(pid)
 
     def _home(self) -> str:
         assert self.snapshot is not None
@@ -115,10 +122,8 @@ class Machine:
 
     def confine(self) -> None:
         """Put the calling process (between fork and exec) under this machine's limits."""
-        if self.group is not None:
-            self.group.join()
-        syscalls.disable_address_randomisation()
-        limits.set_rlimits(self._budget, self._settings.enforcement.sources, shared_user=self._settings.real_root)
+        self._take(0)
+        limits.set_rlimits(self._rlimits)
 
     def _confine_unisolated(self) -> None:
         self.confine()
@@ -156,11 +161,7 @@ class Machine:
         """Return the shell's exit status (128 + signal), or None if it still runs after ``timeout`` [s]."""
         if self._shell is None:
             return self._status
-        try:
-            code = self._shell.process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return None
-        self._status = code if code >= 0 else 128 - code
+        self._status = self._shell.process.wait(timeout)
         return self._status
 
     def kill(self) -> None:
@@ -214,9 +215,16 @@ class Machine:
                 size_bytes=request["disk_bytes"],
                 log_dir=self._settings.log_dir,
             )
-        self._budget = limits.Budget(**request["budget"])
-        limits.apply(self.group, self._budget)
+        budget = limits.Budget(**request["budget"])
+        if budget != self._budget or not self._rlimits:
+            limits.apply(self.group, budget)
+            self._budget = budget
+            self._rlimits = limits.rlimits(
+                budget, self._settings.enforcement.sources, shared_user=self._settings.real_root
+            )
         self._env = dict(request["env"])
+        # Not in bubblewrap's own environment: what the library leaves in shared memory would belong to root.
+        self._preloaded = dict(request["preload"])
         if self._settings.isolation == "none":
             self._env["HOME"] = self._home()
         self._view = bubblewrap.View(
@@ -226,6 +234,7 @@ class Machine:
             self._settings.proc_files,
             tuple(request["read_only"]),
             self._settings.network,
+            private_memory=bool(request["preload"]),
         )
 
     def launch(self, tree: Path, argv: Sequence[str], fds: Sequence[int]) -> subprocess.Popen[bytes]:
@@ -263,7 +272,7 @@ class Machine:
 
     def run(self, request: dict[str, Any], stdin: bytes) -> Completed:
         """Run one program to its end."""
-        env = {**self._env, **request["env"]}
+        env = {**self._env, **self._preloaded, **request["env"]}
         return run(
             self._entrance(),
             request["argv"],
@@ -282,7 +291,14 @@ class Machine:
         """
         null = os.open(os.devnull, os.O_RDWR)
         try:
-            pid = start(self._entrance(), service["argv"], self._env, service["cwd"], (null, null, null), detach=True)
+            pid = start(
+                self._entrance(),
+                service["argv"],
+                {**self._env, **self._preloaded},
+                service["cwd"],
+                (null, null, null),
+                detach=True,
+            )
         finally:
             os.close(null)
         os.waitpid(pid, 0)

@@ -23,6 +23,7 @@ from typing import Any
 from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
 from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
 from termgym.sandbox.death import collect
+from termgym.sandbox.environment import AGENT_UID
 from termgym.sandbox.host_view import make_etc, make_proc_files
 from termgym.sandbox.machine import Machine, Settings
 from termgym.sandbox.processes import children
@@ -30,6 +31,7 @@ from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, Worlds
 from termgym.snapshot import probe as probe_snapshots
 
+_NEEDED = (0, 6, 7)  # CAP_CHOWN, CAP_SETGID, CAP_SETUID: linux/capability.h
 _MOUNT_POINTS = ("/mnt", "/media", "/srv", "/opt")
 """Where the private tmpfs goes: any directory that exists everywhere; only this process sees the mount."""
 
@@ -66,6 +68,15 @@ def isolate() -> str:
     return "userns"
 
 
+def can_become_agent() -> bool:
+    """Return whether this process may give files to the agent's user and become it (root of the whole machine)."""
+    status = Path("/proc/self/status").read_text()
+    capabilities = int(next(line for line in status.splitlines() if line.startswith("CapEff")).split()[1], 16)
+    ranges = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    mapped = any(int(first) <= AGENT_UID < int(first) + int(count) for first, _, count in ranges)
+    return os.getuid() == 0 and mapped and all(capabilities >> bit & 1 for bit in _NEEDED)
+
+
 def _no_namespaces(reasons: Sequence[str]) -> str:
     return (
         f"this machine gives no namespaces to isolate the agent in ({'; '.join(reasons)}); allow user namespaces "
@@ -83,7 +94,7 @@ class Supervisor:
         self._temporary: Path | None = None
         self._isolation = isolate() if isolated else "none"
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
-        self._real_root = os.getuid() == 0 and self._isolation != "userns"
+        self._real_root = self._isolation != "userns" and can_become_agent()
         self._enforcement = limits.probe()
         cgroups.remove_orphans(self._enforcement.usable)
         self._root = self._storage()
@@ -287,6 +298,7 @@ def main(fd: int, mode: str, owner_pid: int) -> None:
     # A ^C at the owner's terminal is the owner's business; it closes the socket when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o022)
+    syscalls.disable_address_randomisation()
     wire = Wire(socket.socket(fileno=fd))
     try:
         supervisor = Supervisor(wire, isolated=mode == "isolated")
