@@ -61,7 +61,7 @@ class Supervisor:
             try:
                 self._wire.send({"do": do, **fields})
             except OSError as error:
-                self.lost = True
+                self.end()
                 raise errors.SandboxLost(f"the sandbox's supervisor process is gone ({error}); call reset") from error
             return self._receive()
 
@@ -69,7 +69,7 @@ class Supervisor:
         try:
             reply, fds = self._wire.receive()
         except (EOFError, OSError) as error:
-            self.lost = True
+            self.end()
             raise errors.SandboxLost(f"the sandbox's supervisor process ended: {error}; call reset") from error
         if "error" in reply:
             raise getattr(errors, reply["error"])(reply["message"])
