@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from rolf.screen import diff_table, show_prompt, show_step
+from rolf.screen import show_diff, show_prompt, show_step
 from rolf.step import tell
 
 ENV_ID = "termgym:TermEnv-v1"
@@ -122,7 +122,7 @@ class Play:
         self._console.print(Panel(Text(text), title=f"{self._task}  seed {self._seed}", expand=False))
 
     def _diff(self, _: str) -> None:
-        self._console.print(diff_table(self._world.diff()))
+        show_diff(self._console, self._world.diff())
 
     def _save(self, _: str) -> None:
         try:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from rolf.step import Step
 
-_VISIBLE = {code: f"^{chr(code ^ 64)}" for code in (*range(32), 127) if chr(code) not in "\n\t"}
-"""Control characters as `cat -v` shows them: an agent's output must not steer the terminal of the person who looks."""
+_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r\x1b"} | {127: "\u2421"}
+"""Control characters -> their pictures: an agent's output must not steer the terminal of the person who looks."""
 
 LINES = 12
 """Lines of output shown of one step; the rest is counted."""
@@ -21,7 +20,7 @@ _GOOD_EVENTS = frozenset({"DONE", "WAITING_INPUT"})
 
 def show_prompt(console: Console, cwd: str, command: str) -> None:
     """Print a command as the agent typed it."""
-    console.print(Text.assemble((cwd or "~", "bold blue"), ("$ ", "bold"), command.translate(_VISIBLE)))
+    console.print(Text.assemble((cwd or "~", "bold blue"), ("$ ", "bold"), as_seen(command)))
 
 
 def show_step(console: Console, step: Step) -> None:
@@ -32,13 +31,21 @@ def show_step(console: Console, step: Step) -> None:
     console.print(_verdict(step))
     for check, passed in step.checks:
         mark = Text("    ✓ ", style="green") if passed else Text("    ✗ ", style="red")
-        console.print(mark.append(check, style="dim"))
+        console.print(mark.append(check, style="dim"), no_wrap=True, overflow="ellipsis")
+
+
+def as_seen(output: str, style: str = "") -> Text:
+    """Return an output as it would stand on a terminal: colours kept, what moves the cursor or rings left out."""
+    text = Text.from_ansi(output.replace("\r\n", "\n").rstrip("\n").translate(_PICTURES), style=style)
+    # What Rich did not take for a sequence it would pass on: ESC c resets a terminal.
+    text.plain = text.plain.replace("\x1b", "\u241b")
+    return text
 
 
 def shortened(output: str, style: str = "") -> Text:
-    """Return the first lines of an output as they are: nothing in it is taken for markup or colour."""
-    lines = output.replace("\r\n", "\n").rstrip("\n").translate(_VISIBLE).split("\n")
-    text = Text("\n".join(lines[:LINES]), style=style)
+    """Return the first lines of an output."""
+    lines = as_seen(output, style).split("\n")
+    text = Text("\n").join(lines[:LINES])
     if len(lines) > LINES:
         text.append(f"\n… {len(lines) - LINES} more lines", style="dim")
     return text
@@ -53,13 +60,14 @@ def _verdict(step: Step) -> Text:
     return line.append(f"  ({', '.join(terms) if terms else 'all terms 0'})", style="dim")
 
 
-def diff_table(changes: Sequence[Sequence[str | None]], limit: int = 15) -> RenderableType:
-    """Return what differs from the initial state as a table."""
+def show_diff(console: Console, changes: Sequence[Sequence[str | None]], limit: int = 15) -> None:
+    """Print what differs from the initial state, one change a line."""
     if not changes:
-        return Text("nothing differs from the initial state", style="dim")
-    table = Table("change", "path", "before", "after", box=None, pad_edge=False, header_style="dim")
+        console.print(Text("nothing differs from the initial state", style="dim"))
     for path, kind, before, after in changes[:limit]:
-        table.add_row(Text(str(kind)), Text(str(path)), Text(before or ""), Text(after or ""))
+        line = Text(f"{kind:9}", style="yellow").append_text(as_seen(str(path), "default"))
+        if before and after:
+            line.append(f"  {before} → {after}", style="dim")
+        console.print(line, soft_wrap=True)
     if len(changes) > limit:
-        table.add_row("…", f"and {len(changes) - limit} more", "", "")
-    return table
+        console.print(Text(f"… and {len(changes) - limit} more", style="dim"))

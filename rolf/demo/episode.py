@@ -1,4 +1,4 @@
-"""Play a task's oracle in a real environment."""
+"""Play a task's symptom and its oracle in a real environment."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from rolf.step import Step, tell
 
 
 def play_oracle(env: gymnasium.Env[Any, Any], observation: Mapping[str, Any]) -> Iterator[Step]:
-    """Step through the oracle of a freshly reset environment until the episode ends."""
-    for plan in env.unwrapped.task.oracle:  # type: ignore[attr-defined] # of any environment that has tasks
+    """Show what fails in a freshly reset environment, then step through the oracle until the episode ends."""
+    task: Any = env.unwrapped.task  # type: ignore[attr-defined] # of any environment that has tasks
+    for plan in (*task.symptom, *task.oracle):
         begun = time.perf_counter()
         after, reward, terminated, truncated, info = env.step(plan.model_dump_json())
         seconds = time.perf_counter() - begun

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import io
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -20,6 +22,10 @@ import gymnasium
 
 RSYNC_RESTORE = ("rsync", "-aHAX", "--delete")
 """How a home directory is commonly put back between episodes."""
+FOLDERS, FILES_EACH = 100, 100
+"""What is added to the task's home, so that it is about as full as a person's."""
+ARCHIVE_LIMIT = 16 << 20
+"""Output that is kept of a step, enough for the archive of the home [bytes]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +55,41 @@ class Throughput:
         return self.steps / self.seconds
 
 
-def measure_reset(env: gymnasium.Env[Any, Any], seed: int, *, rounds: int = 7) -> ResetCost:
-    """Time `reset` beside rsync on the same tree, each after the same small change."""
+def measure_reset(env_id: str, task: Any, *, rounds: int = 7, **settings: Any) -> ResetCost:
+    """Time `reset` of a task with a full home beside rsync on the same tree, each after the same small change."""
+    setup = f"{task.setup}\nmkdir -p ~/{{1..{FOLDERS}}} && touch ~/{{1..{FOLDERS}}}/{{1..{FILES_EACH}}}\n"
+    crowded = dataclasses.replace(task, id=f"{task.id} with {FOLDERS * FILES_EACH} more files", setup=setup)
+    env = gymnasium.make(env_id, task=crowded, output_limit=ARCHIVE_LIMIT, **settings)
     change = json.dumps({"command": "date > ~/changed; mkdir -p ~/new && touch ~/new/{a,b,c}"})
+    try:
+        env.reset(seed=0)  # builds the initial state, once
+        ours = _median(env.reset, lambda: env.step(change), rounds)
+        archive = _archive(env)
+    finally:
+        env.close()
+    rsync, files = _measure_rsync(archive, rounds)
+    return ResetCost(ours, rsync, files)
 
-    def reset() -> None:
-        env.reset(seed=seed)
 
-    env.reset(seed=seed)
-    ours = _median(reset, lambda: env.step(change), rounds)
-    env.reset(seed=seed)
-    with tempfile.TemporaryDirectory(prefix="rolf-demo-") as scratch:
+def _archive(env: gymnasium.Env[Any, Any]) -> bytes:
+    """Return the agent's files as an archive, by way of the terminal."""
+    observation, *_ = env.step(json.dumps({"command": "tar -C ~ -czf - . | base64 -w0", "timeout": 60}))
+    return base64.b64decode(observation["stdout"])
+
+
+def _measure_rsync(archive: bytes, rounds: int) -> tuple[float | None, int]:
+    """Return the median time of one restore, if rsync is there, and the number of entries."""
+    # In memory, as the environment's own trees are: a disk would make rsync look worse than it is.
+    memory = Path("/dev/shm")
+    place = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="rolf-demo-", dir=place) as scratch:
         tree, backup = Path(scratch, "home"), Path(scratch, "backup")
-        _copy_out(env, tree)
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            tar.extractall(tree, filter="tar")
         files = sum(1 for _ in tree.rglob("*"))
         if shutil.which("rsync") is None:
-            return ResetCost(ours, None, files)
+            return None, files
         subprocess.run([*RSYNC_RESTORE, f"{tree}/", f"{backup}/"], check=True)
-
-        def restore() -> None:
-            subprocess.run([*RSYNC_RESTORE, f"{backup}/", f"{tree}/"], check=True)
 
         def disturb() -> None:
             (tree / "changed").write_text("changed")
@@ -76,7 +97,10 @@ def measure_reset(env: gymnasium.Env[Any, Any], seed: int, *, rounds: int = 7) -
             for name in "abc":
                 (tree / "new" / name).touch()
 
-        return ResetCost(ours, _median(restore, disturb, rounds), files)
+        def restore() -> None:
+            subprocess.run([*RSYNC_RESTORE, f"{backup}/", f"{tree}/"], check=True)
+
+        return _median(restore, disturb, rounds), files
 
 
 def _median(act: Callable[[], object], disturb: Callable[[], object], rounds: int) -> float:
@@ -87,14 +111,6 @@ def _median(act: Callable[[], object], disturb: Callable[[], object], rounds: in
         act()
         times.append(time.perf_counter() - begun)
     return statistics.median(times)
-
-
-def _copy_out(env: gymnasium.Env[Any, Any], target: Path) -> None:
-    """Copy the agent's files out of the sandbox, by way of the terminal."""
-    observation, *_ = env.step(json.dumps({"command": "tar -C ~ -cf - . | base64 -w0", "timeout": 60}))
-    archive = io.BytesIO(base64.b64decode(observation["stdout"]))
-    with tarfile.open(fileobj=archive) as tar:
-        tar.extractall(target, filter="tar")
 
 
 def measure_throughput(env_id: str, shells: int, *, rounds: int = 60, **settings: Any) -> Throughput:

@@ -13,6 +13,7 @@ import jinja2
 
 from rolf import __version__
 from rolf.demo.measure import ResetCost, Throughput
+from rolf.screen import as_seen
 from rolf.step import Step
 
 
@@ -41,6 +42,7 @@ class Report:
 def render(report: Report) -> str:
     """Return the page."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment.filters["as_seen"] = lambda output: as_seen(output).plain
     template = environment.from_string(files("rolf.demo").joinpath("report.html").read_text(encoding="utf-8"))
     machine = f"Linux {platform.release()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
     fields = {name: getattr(report, name) for name in Report.__slots__}

@@ -14,12 +14,10 @@ from rich.text import Text
 from rolf.demo.episode import play_oracle
 from rolf.demo.measure import ResetCost, Throughput, measure_reset, measure_throughput
 from rolf.demo.report import Report, write
-from rolf.screen import diff_table, show_prompt, show_step
+from rolf.screen import show_diff, show_prompt, show_step
 from rolf.step import Step
 
 ENV_ID = "termgym:TermEnv-v1"
-OUTPUT_LIMIT = 16 << 20
-"""Large enough for the archive of a task's files [bytes]."""
 
 
 def show(task: str, seed: int, shells: int, path: Path) -> Path:
@@ -39,12 +37,12 @@ def show(task: str, seed: int, shells: int, path: Path) -> Path:
         world: Any = env.unwrapped
         diff = [tuple(change) for change in world.diff()]
         console.print(Text("\nWhat differs from the initial state", style="bold"))
-        console.print(diff_table(diff))
+        show_diff(console, diff)
         digest = str(steps[-1].info["state_digest"])
-        talk.print("\nMeasuring…", style="dim")
-        cost = measure_reset(env, seed)
     finally:
         env.close()
+    talk.print("\nMeasuring…", style="dim")
+    cost = measure_reset(ENV_ID, world.task, **settings)
     throughput = measure_throughput(ENV_ID, shells, task="blank", **settings)
     _print_figures(console, cost, throughput)
     if cost.rsync is None:
@@ -65,7 +63,7 @@ def _make(task: str, talk: Console, notes: list[str]) -> tuple[gymnasium.Env[Any
         notes.append("bubblewrap, so this ran without isolation: sudo apt-get install bubblewrap")
         talk.print(Text(f"Missing here: {notes[-1]}", style="yellow"))
         settings["backend"] = "local-unsafe"
-    return gymnasium.make(ENV_ID, task=task, output_limit=OUTPUT_LIMIT, **settings), settings
+    return gymnasium.make(ENV_ID, task=task, **settings), settings
 
 
 def _play(env: gymnasium.Env[Any, Any], observation: dict[str, Any], console: Console) -> list[Step]:
@@ -83,8 +81,8 @@ def _play(env: gymnasium.Env[Any, Any], observation: dict[str, Any], console: Co
 
 def _print_figures(console: Console, cost: ResetCost, throughput: Throughput) -> None:
     console.print(Text("\nWhat it costs on this machine", style="bold"))
-    console.print(f"whole reset, {cost.files} files  {cost.reset * 1000:8.1f} ms")
+    console.print(f"whole reset, home of {cost.files:,} files  {cost.reset * 1000:8.1f} ms")
     if cost.rsync is not None:
-        ratio = cost.reset / cost.rsync
-        console.print(f"one rsync of the files      {cost.rsync * 1000:8.1f} ms   (the reset takes {ratio:.2f} of it)")
-    console.print(f"{throughput.shells} shells, one process    {throughput.rate:8,.0f} steps/s")
+        said = f"the reset takes {cost.reset / cost.rsync:.2f} of it"
+        console.print(f"one rsync of the same files         {cost.rsync * 1000:8.1f} ms   ({said})")
+    console.print(f"{throughput.shells:3} shells in one process            {throughput.rate:8,.0f} steps/s")
