@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 _NUMBERS = (bool, int, float)
 
 
-def batch_infos(num_envs: int, infos: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+def batch_infos(num_envs: int, infos: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     """Return what ``VectorEnv._add_info`` makes of the same infos, column by column instead of cell by cell.
 
     Args:
@@ -21,33 +21,44 @@ def batch_infos(num_envs: int, infos: Iterable[tuple[int, dict[str, Any]]]) -> d
         >>> batch_infos(2, [(1, {"steps": 3})])
         {'steps': array([0, 3]), '_steps': array([False,  True])}
     """
-    columns: dict[str, list[tuple[int, Any]]] = {}
-    for row, info in infos:
-        for key, value in info.items():
-            column = columns.get(key)
-            if column is None:
-                columns[key] = [(row, value)]
-            else:
-                column.append((row, value))
+    rows = [row for row, _ in infos]
+    shared = infos[0][1].keys() if infos else ()
+    if all(info.keys() == shared for _, info in infos):  # the usual case
+        columns = {key: (rows, [info[key] for _, info in infos]) for key in shared}
+    else:
+        columns = _uneven_columns(infos)
     batched: dict[str, Any] = {}
-    for key, column in columns.items():
+    for key, (told, values) in columns.items():
         mask = np.zeros(num_envs, dtype=np.bool_)
-        mask[[row for row, _ in column]] = True
-        batched[key], batched[f"_{key}"] = _column(num_envs, key, column), mask
+        mask[told] = True
+        batched[key], batched[f"_{key}"] = _column(num_envs, key, told, values), mask
     return batched
 
 
-def _column(num_envs: int, key: str, column: list[tuple[int, Any]]) -> Any:
-    first = column[0][1]
+def _uneven_columns(infos: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, tuple[list[int], list[Any]]]:
+    """Return the rows that tell a key and what they tell, in the order in which keys first come up."""
+    columns: dict[str, tuple[list[int], list[Any]]] = {}
+    for row, info in infos:
+        for key, value in info.items():
+            told, values = columns.setdefault(key, ([], []))
+            told.append(row)
+            values.append(value)
+    return columns
+
+
+def _column(num_envs: int, key: str, rows: list[int], values: list[Any]) -> Any:
+    first = values[0]
     if isinstance(first, dict) and key != "final_obs":
-        return batch_infos(num_envs, column)
+        return batch_infos(num_envs, list(zip(rows, values, strict=True)))
     array: np.ndarray[Any, Any]
     if type(first) in _NUMBERS or isinstance(first, np.number):
         array = np.zeros(num_envs, dtype=type(first))
-    elif isinstance(first, np.ndarray):
+        array[rows] = values
+        return array
+    if isinstance(first, np.ndarray):
         array = np.zeros((num_envs, *first.shape), dtype=first.dtype)
     else:
         array = np.full(num_envs, None, dtype=object)
-    for row, value in column:
+    for row, value in zip(rows, values, strict=True):
         array[row] = value
     return array

@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 
 from termgym.capture import decode
@@ -33,6 +34,8 @@ from termgym.tasks.task import HOME, Task
 
 INSTRUCTION_LIMIT = 65_536
 """Longest instruction [characters]."""
+CWD_LIMIT = 4_112
+"""Longest directory that is shown [characters]: PATH_MAX of linux/limits.h, and the kernel's " (deleted)"."""
 REASON_LIMIT = 800
 """Longest reason that is put into ``stderr`` [characters]."""
 FAULTS = (SandboxError, SnapshotError)
@@ -283,7 +286,7 @@ class Episode:
             "" if self.task is None else self.task.instruction,
             decode(result.stdout, result.stdout_bytes),
             decode(result.stderr, result.stderr_bytes),
-            decode(os.fsencode(self._cwd)),
+            _shown_path(self._cwd),
             result.exit_code,
             result.event,
             self._steps,
@@ -362,3 +365,9 @@ class Episode:
         if self._sandbox is None or self._owner != os.getpid():
             raise RuntimeError(f"{what} needs a sandbox; call reset first")
         return self._sandbox
+
+
+@lru_cache(maxsize=1024)
+def _shown_path(path: str) -> str:
+    """Return a path as text that every trainer can encode: names on Linux are bytes."""
+    return decode(os.fsencode(path))[:CWD_LIMIT]

@@ -49,11 +49,7 @@ class TermVectorEnv(VectorEnv[Observation, Actions, NDArray[Any]]):
         super().__init__()
         if not isinstance(num_envs, int) or num_envs < 1:
             raise ValueError(f"num_envs={num_envs!r} is not allowed; give a whole number from 1")
-        tasks = list(task) if isinstance(task, (list, tuple)) else [task] * num_envs
-        if len(tasks) != num_envs:
-            raise ValueError(
-                f"there are {len(tasks)} tasks for num_envs={num_envs} rows; give one a row, or one for all"
-            )
+        tasks = _tasks(task, num_envs)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**TermEnv.metadata, "autoreset_mode": self.autoreset_mode}
