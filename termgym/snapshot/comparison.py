@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from termgym.snapshot.walking import join, names_in, open_directory, split, status_at
 
-_NO_MODES: Mapping[bytes, int] = {}
-
 
 class Status(NamedTuple):
     """The facts of lstat(2) that comparisons use."""
@@ -84,13 +82,18 @@ class Side:
 
     root: int
     """Descriptor of its root directory."""
-    modes: Mapping[bytes, int] = field(default_factory=lambda: _NO_MODES)
+    modes: Mapping[bytes, int] = field(default_factory=dict)
     """Modes as they were before paths had to be made readable."""
+    inodes: Mapping[bytes, tuple[int, int]] = field(default_factory=dict)
+    """Inodes of linked files, where lstat(2) does not tell the truth about them."""
 
     def status(self, directory: int, path: bytes, name: bytes) -> Status | None:
         """Return the status of an entry of an open directory, or None."""
         found = status_at(directory, name)
-        return None if found is None else status_of(found, self.modes.get(path))
+        if found is None:
+            return None
+        status = status_of(found, self.modes.get(path))
+        return status._replace(inode=self.inodes[path]) if path in self.inodes else status
 
 
 class Pair(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ Owner = tuple[int, int]
 Chooser = Callable[[str], bool]
 
 _SMALL = 1 << 20  # files up to this size are copied by one read and one write [bytes]
+_NO_RANGES = frozenset({errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})  # copy_file_range(2)
 _EXTENT = 1 << 30  # most bytes that one copy_file_range(2) is asked for
 
 
@@ -169,8 +171,13 @@ def copy_bytes(directory: int, name: bytes, target: int, last: bytes) -> None:
 
 def _copy_extent(source: int, sink: int, begin: int, end: int) -> None:
     while begin < end:
-        done = os.copy_file_range(source, sink, min(end - begin, _EXTENT), begin, begin)
-        if not done:
+        try:
+            done = os.copy_file_range(source, sink, min(end - begin, _EXTENT), begin, begin)
+        except OSError as error:
+            if error.errno not in _NO_RANGES:
+                raise
+            done = os.pwrite(sink, os.pread(source, min(end - begin, _SMALL), begin), begin)
+        if not done:  # the source became shorter
             return
         begin += done
 

@@ -2,10 +2,11 @@
 
 Both restore and diff cost what was changed, whatever the size of the tree. As root the layer keeps renamed directories
 and hard links (``redirect_dir``, ``index``) and copies metadata without content (``metacopy``). In a user namespace the
-kernel allows none of the three (``userxattr`` excludes them), and two things are not as on a plain disk:
+kernel allows none of the three (``userxattr`` excludes them), and three things are not as on a plain disk:
 
 - ``rename(2)`` of a directory of the base fails with EXDEV (``mv`` then copies, other programs may not);
-- writing to a file of the base that has several hard links parts it from its other names.
+- writing to a file of the base that has several hard links parts it from its other names;
+- a hard link to a file of the base is one file with it, but shows another inode number until the next mount.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class OverlaySnapshot:
         self._kept = work / "kept"
         self._size = DEFAULT_SIZE if size_bytes is None else size_bytes
         self._prefix = _PREFIX[backend]
+        self._indexed = b"index=on" in FEATURES[backend]
         self._baseline = baseline(base)
         self._mounted: list[Path] = []
         for directory in (self.live, self._layer, self._kept):
@@ -70,15 +72,17 @@ class OverlaySnapshot:
 
     def diff(self) -> tuple[Change, ...]:
         """Return what differs between base and live, sorted."""
-        touched = self._touched()
+        touched, inodes = self._touched()
         with self._baseline.opened() as before, opened_root(self.live) as root:
-            return changes_in(self._baseline, self._baseline.pairs(before, Side(root), touched))
+            live = Side(root, inodes=inodes)
+            return changes_in(self._baseline, self._baseline.pairs(before, live, touched))
 
     def digest(self) -> str:
         """Return the Merkle digest of the live tree."""
-        nodes, touched = self._baseline.nodes(), self._touched()
+        nodes, (touched, inodes) = self._baseline.nodes(), self._touched()
         with self._baseline.opened() as before, opened_root(self.live) as root:
-            return digest_pairs(nodes, self._baseline.pairs(before, Side(root), touched))
+            live = Side(root, inodes=inodes)
+            return digest_pairs(nodes, self._baseline.pairs(before, live, touched))
 
     def save(self) -> str:
         """Keep a copy of the layer."""
@@ -155,9 +159,10 @@ class OverlaySnapshot:
         """Return whether an attribute goes into a copy of the layer: all but the one that names the original."""
         return is_visible(attribute) or (attribute.startswith(self._prefix) and attribute != self._prefix + "upper")
 
-    def _touched(self) -> Touched:
-        """Return what the layer holds."""
+    def _touched(self) -> tuple[Touched, dict[bytes, tuple[int, int]]]:
+        """Return what the layer holds, and the true inodes of its linked files where the mount shows others."""
         touched = Touched()
+        inodes: dict[bytes, tuple[int, int]] = {}
         pending = [b""]
         with opened_root(self._layer / "upper") as root:
             while pending:
@@ -166,20 +171,26 @@ class OverlaySnapshot:
                     names = names_in(directory)
                     touched.named[path] = set(names)
                     pending.extend(
-                        join(path, name) for name in names if self._note(touched, directory, join(path, name), name)
+                        join(path, name)
+                        for name in names
+                        if self._note(touched, inodes, directory, join(path, name), name)
                     )
-        return touched
+        return touched, inodes
 
-    def _note(self, touched: Touched, directory: int, path: bytes, name: bytes) -> bool:
-        """Note what the marks on an entry of the layer say; return whether it is a directory merged with the base's."""
+    def _note(
+        self, touched: Touched, inodes: dict[bytes, tuple[int, int]], directory: int, path: bytes, name: bytes
+    ) -> bool:
+        """Note what an entry of the layer and its marks say; return whether to look into it."""
         status = status_at(directory, name)
         if status is None:
             return False
         if stat.S_ISDIR(status.st_mode):
             if self._is_detached(handle(directory, name)):
                 touched.whole.add(path)
-                return False
+                return not self._indexed
             return True
+        if status.st_nlink > 1 and not self._indexed:
+            inodes[path] = (0, status.st_ino)  # no filesystem has the device number 0
         if stat.S_ISREG(status.st_mode) and status.st_size and not status.st_blocks:
             marks = attribute_names(handle(directory, name))
             if self._prefix + "metacopy" in marks and self._prefix + "redirect" not in marks:

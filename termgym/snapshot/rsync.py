@@ -1,6 +1,7 @@
 """Snapshots by rsync: the mission's baseline, ``rsync -aHAX --delete``, with the leaks closed that it has by itself.
 
 - ``-c`` compares contents: a same-size edit with the old mtime put back is not seen otherwise.
+- ``--modify-window=-1`` compares times to the nanosecond; by itself rsync takes the same second for the same time.
 - Modes are repaired first: one unreadable directory makes rsync of an ordinary user skip every deletion.
 - ``chattr +i`` and ``+a`` are taken off first: rsync can neither write nor delete such files.
 - Files under wrong hard links are removed first: rsync joins names that belong together, but never parts others.
@@ -33,7 +34,7 @@ from termgym.snapshot.links import find_links
 from termgym.snapshot.unlocking import overrides_modes, relock, unlock, unlocked
 from termgym.snapshot.walking import open_directory, opened, opened_root, split, status_at, walk
 
-_OPTIONS = ("-aHAXc", "-S", "--numeric-ids", "--delete")
+_OPTIONS = ("-aHAXc", "-S", "--numeric-ids", "--delete", "--modify-window=-1")
 _LONGEST = 3800  # bytes of absolute path; rsync gives up at 4096, temporary names included
 _SHOWN_ERROR = 2000  # bytes of rsync's own words in an error
 
