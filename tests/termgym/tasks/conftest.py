@@ -23,16 +23,21 @@ def episode() -> Iterator[Episode]:
     opened.close()
 
 
-@pytest.fixture
-def attempt(episode: Episode) -> Attempt:
-    """``attempt(task, command, ...)``: type commands in a fresh episode, submit, return whether that succeeds."""
+@pytest.fixture(scope="module")
+def attempt() -> Iterator[Attempt]:
+    """``attempt(task, command, ...)``: type commands in a fresh episode, submit, return whether that succeeds.
+
+    The goal is looked at in the end alone, so that what comes after a moment of success can spoil it.
+    """
+    options = Options.of({"check_goal": "submit"})
+    opened = Episode(sandbox_opener(options), options)
 
     def run(task: Task, *commands: str) -> bool:
-        episode.start(task)
+        opened.start(task)
         for command in commands:
-            outcome = episode.step(plan(command, timeout=30, expected_exit_code=None))
-            if outcome.ended:
-                return bool(outcome.info["success"])
-        return bool(episode.step(submit()).info["success"])
+            outcome = opened.step(plan(command, timeout=30, expected_exit_code=None))
+            assert not outcome.ended
+        return bool(opened.step(submit()).info["success"])
 
-    return run
+    yield run
+    opened.close()
