@@ -27,10 +27,14 @@ def batch_infos(num_envs: int, infos: Sequence[tuple[int, dict[str, Any]]]) -> d
         columns = {key: (rows, [info[key] for _, info in infos]) for key in shared}
     else:
         columns = _uneven_columns(infos)
+    complete = list(range(num_envs))
     batched: dict[str, Any] = {}
     for key, (told, values) in columns.items():
-        mask = np.zeros(num_envs, dtype=np.bool_)
-        mask[told] = True
+        if told == complete:
+            mask = np.ones(num_envs, dtype=np.bool_)
+        else:
+            mask = np.zeros(num_envs, dtype=np.bool_)
+            mask[told] = True
         batched[key], batched[f"_{key}"] = _column(num_envs, key, told, values), mask
     return batched
 

@@ -138,9 +138,34 @@ def _unflatten(_: UnicodeText, x: NDArray[np.int32]) -> str:
     return _text(np.asarray(x))
 
 
-def _read(space: UnicodeText, shared_memory: Any, n: int = 1) -> tuple[str, ...]:
-    rows = np.frombuffer(shared_memory.get_obj(), dtype=np.int32).reshape((n, space.max_length))
-    return tuple(_text(row) for row in rows)
+class SharedTexts(Sequence[str]):
+    """The texts that worker processes have written into shared memory, as they are now; a copy is a tuple of them.
+
+    Gymnasium's AsyncVectorEnv reads the memory once, when it is made, and hands out copies of what it got: right for
+    arrays, which are views; a tuple of text would stay what it was at first.
+    """
+
+    def __init__(self, rows: NDArray[np.int32]) -> None:
+        self._rows = rows  # (environments, max_length)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return tuple(_text(row) for row in self._rows[index])
+        return _text(self._rows[index])
+
+    def __deepcopy__(self, _: Any) -> tuple[str, ...]:
+        return tuple(self)
+
+
+def _read(space: UnicodeText, shared_memory: Any, n: int = 1) -> Any:
+    return SharedTexts(np.frombuffer(shared_memory.get_obj(), dtype=np.int32).reshape((n, space.max_length)))
 
 
 def _batch_differing(differing: Sequence[UnicodeText]) -> Any:

@@ -121,3 +121,51 @@ def test_an_unknown_environment_is_an_error_of_its_own(tmp_path: Path) -> None:
     edit(path, 1, "env_id", "gymnasium:NoSuchEnv-v9")
     with pytest.raises(gym.error.Error, match="NoSuchEnv"):
         replay(path)
+
+
+def record_terminal(path: Path, **settings: Any) -> Path:
+    """Record an episode in the real terminal, its end included."""
+    with RecordTrajectory(gym.make("termgym:TermEnv-v1", **settings), path) as env:
+        env.reset(seed=11)
+        for command in ("ls -la ~", "cd /tmp; echo $$; false", "exit 3", "cat"):
+            env.step(json.dumps({"command": command}))
+        env.step('{"keys": "C-d"}')
+        env.step("no plan")
+        env.step('{"submit": true}')
+    return path
+
+
+def test_a_terminal_episode_is_done_again_to_the_same_files(tmp_path: Path) -> None:
+    """The promise of termgym: same task, seed and actions give the same observations and the same final digest."""
+    path = record_terminal(tmp_path / "t.jsonl", task="permission-denied", limits={"memory_bytes": 1 << 28})
+    report = replay(path)
+    assert report.equal, report
+    assert report.steps == 7
+    final = json.loads(path.read_text().splitlines()[-1])
+    assert final["type"] == "final"
+    assert len(final["state_digest"]) == 64
+
+
+def test_a_terminals_divergence_is_named_by_observation_key(tmp_path: Path) -> None:
+    path = record_terminal(tmp_path / "t.jsonl")
+    lines = path.read_text().splitlines()
+    content = json.loads(lines[3])
+    content["observation"]["stdout"] += "more\n"
+    lines[3] = json.dumps(content)
+    path.write_text("\n".join(lines) + "\n")
+    report = replay(path)
+    assert report.divergence is not None
+    assert (report.divergence.step, report.divergence.field) == (1, "observation.stdout")
+
+
+def test_an_unfinished_episode_is_compared_by_its_files(tmp_path: Path) -> None:
+    """A trainer that was stopped between two steps has still left a state."""
+    path = tmp_path / "t.jsonl"
+    with RecordTrajectory(gym.make("termgym:TermEnv-v1"), path) as env:
+        env.reset(seed=1)
+        env.step('{"command": "echo x > ~/f"}')
+    assert replay(path).equal
+    edit(path, 4, "state_digest", "0" * 64)
+    report = replay(path)
+    assert report.divergence is not None
+    assert report.divergence.field == "state_digest"

@@ -105,7 +105,12 @@ def test_text_passes_through_shared_memory() -> None:
     memory = create_shared_memory(space, 2)
     write_to_shared_memory(space, 0, ODD, memory)
     write_to_shared_memory(space, 1, "", memory)
-    assert read_from_shared_memory(space, memory, 2) == (ODD, "")
+    live = read_from_shared_memory(space, memory, 2)
+    assert copy.deepcopy(live) == (ODD, "")
+    write_to_shared_memory(space, 1, "later", memory)
+    assert copy.deepcopy(live) == (ODD, "later")
+    assert live[1] == "later"
+    assert live[:1] == (ODD,)
 
 
 def test_the_observation_space_has_a_place_for_every_event_and_status() -> None:

@@ -58,14 +58,16 @@ def test_equals_single_environments_row_by_row(make: Callable[..., Any], mode: A
     first, second = ours.reset(seed=7), theirs.reset(seed=7)
     assert data_equivalence(first[0], second[0], exact=True)
     assert data_equivalence(without_sandbox(first[1]), without_sandbox(second[1]), exact=True)
+    ended = np.zeros(3, dtype=bool)
     for number, actions in enumerate(SCRIPT):
-        if mode is AutoresetMode.DISABLED and number and (ended := np.logical_or(one[2], one[3])).any():
+        if mode is AutoresetMode.DISABLED and ended.any():
             for env in (ours, theirs):
                 env.reset(options={"reset_mask": ended.copy()})
         one, two = ours.step(actions), theirs.step(tuple(actions))
         for index in range(4):
             assert data_equivalence(one[index], two[index], exact=True), (number, index, one[index], two[index])
         assert data_equivalence(without_sandbox(one[4]), without_sandbox(two[4]), exact=True), (number, one[4], two[4])
+        ended = np.logical_or(one[2], one[3])
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     assert one[0] in ours.observation_space
@@ -166,9 +168,9 @@ def test_calls_reach_the_rows(make: Callable[..., Any]) -> None:
         (lambda env: env.reset(seed=[1]), "got 1 seeds for 2 rows"),
         (lambda env: env.reset(options={"reset_mask": [True, False]}), "array of 2 booleans"),
         (lambda env: env.reset(options={"reset_mask": np.zeros(2, dtype=bool)}), "one True at least"),
-        (lambda env: TermVectorEnv(0), "num_envs=0"),
-        (lambda env: TermVectorEnv(2, task=["config-edit"]), "1 tasks for num_envs=2 rows"),
-        (lambda env: TermVectorEnv(1, autoreset_mode="Later"), "Later"),
+        (lambda _: TermVectorEnv(0), "num_envs=0"),
+        (lambda _: TermVectorEnv(2, task=["config-edit"]), "1 tasks for num_envs=2 rows"),
+        (lambda _: TermVectorEnv(1, autoreset_mode="Later"), "Later"),
     ],
 )
 def test_bad_calls_say_what_is_allowed(make: Callable[..., Any], call: Callable[[Any], Any], told: str) -> None:
