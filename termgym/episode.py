@@ -65,6 +65,8 @@ class Episode:
         self._number = 0
         self._steps = 0
         self._cwd = HOME
+        self._bare = options.backend == "local-unsafe"
+        self._root = self._shell_cwd = ""
         self._running = False
         self.task: Task | None = None
         self._action: Action | None = None
@@ -98,7 +100,7 @@ class Episode:
             sandbox = self._started(task)
         self._number += 1
         self._steps = 0
-        self._cwd = HOME
+        self._cwd, self._shell_cwd = HOME, self._root + HOME
         self._judge.begin(task, sandbox)
         self._running = True
         return self._first(sandbox)
@@ -112,6 +114,9 @@ class Episode:
         self._tokens.clear()
         self._let_go()
         self._session = self._sandbox.start(task, watch=self._judge.watched(task))
+        if self._bare:
+            # Nothing is mounted there: the agent's home lies somewhere on the host, never in the same place twice.
+            self._root = self._session.exported()["HOME"].removesuffix(HOME)
         return self._sandbox
 
     def _first(self, sandbox: Sandbox) -> Outcome:
@@ -255,6 +260,10 @@ class Episode:
         assert result is not None
         self._measured = self._sandbox.metrics()
         self._wall_s = result.wall_s
+        if result.cwd is not None:
+            self._shell_cwd = result.cwd
+            if self._root:
+                result = replace(result, cwd=self._inside(result.cwd))
         if self._measured.oom_kills:
             result = replace(result, event=Event.OOM)
         if self.session.alive:
@@ -269,7 +278,14 @@ class Episode:
             reason = f"no shell starts any more: {error}"[:REASON_LIMIT].encode("utf-8", "replace")
             broken = replace(result, stderr=result.stderr + reason, stderr_bytes=result.stderr_bytes + len(reason))
             return broken, True
+        self._shell_cwd = self._root + HOME
         return replace(result, respawned=True, cwd=HOME), False
+
+    def _inside(self, path: str) -> str:
+        """Return a directory under the root of an unisolated sandbox as an isolated one would show it."""
+        if path != self._root and not path.startswith(self._root + "/"):
+            return path
+        return path[len(self._root) :] or "/"
 
     def _failed(self, error: Exception) -> Outcome:
         """Return the outcome of a step that the machine failed; the next start makes a new one."""
@@ -327,7 +343,7 @@ class Episode:
             raise RuntimeError("save needs a running episode; call it between reset and the last step")
         if self.session.waiting:
             raise RuntimeError("save cannot keep a program that waits for input; end it first, e.g. by keys('C-c')")
-        shell = ShellState(self._cwd, dict(self.session.exported()))
+        shell = ShellState(self._shell_cwd, dict(self.session.exported()))
         token = sandbox.save()
         self._tokens.append(token)
         return Saved(token, self._number, self._steps, shell, self._judge.state())
@@ -350,7 +366,8 @@ class Episode:
         result = self._session.step(script, timeout=_RESTORE_TIMEOUT)
         if result.event is not Event.DONE:
             raise SandboxError(f"directory and variables did not come back: {decode(result.stderr)!r}")
-        self._steps, self._cwd = saved.steps, saved.shell.cwd
+        self._steps, self._shell_cwd = saved.steps, saved.shell.cwd
+        self._cwd = self._inside(saved.shell.cwd) if self._root else saved.shell.cwd
         self._judge.load(saved.judge)
         self._running = True
         return self._first(sandbox)

@@ -374,6 +374,21 @@ def test_a_lost_machine_is_not_the_agents_fault(make: Callable[..., TermEnv]) ->
     assert env.step(plan("echo back"))[0]["stdout"] == "back\n"
 
 
+def test_without_isolation_paths_are_still_the_agents(make: Callable[..., TermEnv]) -> None:
+    """The temporary directory that stands in for the root has another name each time; no observation may show it."""
+    env = make(TASK, backend="local-unsafe")
+    env.reset(seed=0)
+    here = [{"type": "file_exists", "path": "made"}, {"type": "file_exists", "path": "~/d/made"}]
+    observation, info = run(env, "mkdir d; cd d; touch made", validation_steps=here)
+    assert observation["cwd"] == "/home/agent/d"
+    assert [check["passed"] for check in info["checks"][:2]] == [True, True]
+    saved = env.save()
+    run(env, "cd /; rm -r ~/d")
+    assert env.restore(saved)[0]["cwd"] == "/home/agent/d"
+    assert run(env, "ls")[0]["stdout"] == "made\n"
+    assert env.step(plan("echo hello > ~/greeting"))[2] is True
+
+
 # ---- save and restore
 
 
