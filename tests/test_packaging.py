@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -78,10 +81,35 @@ def test_the_wheel_installs_into_a_fresh_environment(wheel: Path, tmp_path: Path
     assert told.stdout.strip() == "['TermEnv-v1', 'rolf'] Apache-2.0"
 
 
+def test_every_import_is_a_requirement() -> None:
+    """What happens to be installed here may be missing where a user is."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    required = {normal(requirement_name(one)) for one in project["dependencies"]}
+    providers = packages_distributions()
+    undeclared = {
+        root
+        for package in ("rolf", "termgym", "linegym", "rolf_wrappers")  # an adapter imports its framework
+        for root in imported(package)
+        if root not in sys.stdlib_module_names and root not in SHELVES
+        if not {normal(name) for name in providers.get(root, [])} & required
+    }
+    assert undeclared - {"pydantic_core"} == set()  # a part of pydantic, released with it
+
+
+def imported(package: str) -> set[str]:
+    """Return the top-level modules that a package's files import, anywhere in them."""
+    roots = set()
+    for path in (CHECKOUT / SHELVES[package] / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                roots |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                roots.add(node.module.partition(".")[0])
+    return roots
+
+
 def test_the_lock_names_every_requirement() -> None:
     """A requirement without a tested version would float: CI could go red without a change."""
-    import tomllib
-
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
     locked = {normal(line.partition("==")[0]) for line in (CHECKOUT / "constraints.txt").read_text().splitlines()}
