@@ -45,8 +45,8 @@ class ManifestSnapshot:
         """Paths that changed so shortly before they were signed that a later change might not show."""
         copy_tree(base, self.live)
         self._kept.mkdir()
-        with opened_root(self.live) as root:
-            for path, signature in _signatures(root):
+        with self._opened_live() as live:
+            for path, signature in _signatures(live.root):
                 self._sign(path, signature)
 
     def restore(self) -> None:
@@ -57,8 +57,10 @@ class ManifestSnapshot:
             for path in modes:
                 touched.add(path)
             links = self._baseline.links()
-            for path in repair(source, live, links, self._baseline.pairs(source, live, touched)):
-                self._sign(path, _signature_of(root, path))
+            visited = repair(source, live, links, self._baseline.pairs(source, live, touched))
+            with unlocked(self.live, source.modes):  # what is unreadable in the base is so in the live tree again
+                for path in visited:
+                    self._sign(path, _signature_of(root, path))
 
     def diff(self) -> tuple[Change, ...]:
         """Return what differs between base and live, sorted."""
