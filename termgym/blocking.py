@@ -36,24 +36,38 @@ class Blocked(NamedTuple):
     fds: tuple[int, ...] = ()
 
 
-def blocked_threads(pid: int, *, main_only: bool = False) -> list[Blocked]:
+def blocked_threads(pid: int) -> list[Blocked]:
     """Return what the threads of a process are blocked in; a running one, or one we may not look at, is left out."""
     try:
-        threads = [str(pid)] if main_only else os.listdir(f"/proc/{pid}/task")
+        threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []  # ended
     found = (_blocked(pid, thread) for thread in threads[:_MOST_THREADS])
     return [call for call in found if call is not None]
 
 
-def _blocked(pid: int, thread: str) -> Blocked | None:
+def read_call(pid: int) -> tuple[int, int, int] | None:
+    """Return descriptor, buffer address and size of the read that a process's main thread is blocked in, if it is."""
+    words = _system_call(pid, str(pid))
+    if not words or int(words[0]) not in _READS.get(_MACHINE, ()):
+        return None
+    return int(words[1], 16), int(words[2], 16), int(words[3], 16)
+
+
+def _system_call(pid: int, thread: str) -> list[bytes]:
+    """Return number and arguments of the system call that a thread is blocked in, nothing if there is none."""
     try:
         with open(f"/proc/{pid}/task/{thread}/syscall", "rb") as file:
             words = file.read().split()
     except OSError:
-        return None  # ended, or set-id: not ours to look at
-    if len(words) < 7:
-        return None  # running, or blocked outside a system call
+        return []  # ended, or set-id: not ours to look at
+    return words if len(words) >= 7 else []  # running, or blocked outside a system call
+
+
+def _blocked(pid: int, thread: str) -> Blocked | None:
+    words = _system_call(pid, thread)
+    if not words:
+        return None
     number, arguments = int(words[0]), [int(word, 16) for word in words[1:7]]
     if number in _READS.get(_MACHINE, ()):
         return Blocked(reads=True, fds=(arguments[0],))

@@ -30,6 +30,17 @@ class Capture:
             # Trimmed now and then only: trimming at every chunk would copy the tail each time.
             del self._tail[: len(self._tail) - self._tail_limit]
 
+    def cut(self, mark: bytes) -> bytes:
+        """Remove the last occurrence of a mark and what follows it; return what followed."""
+        part = self._head if self._tail is None else self._tail
+        start = part.rfind(mark)
+        if start < 0:
+            return b""
+        after = bytes(part[start + len(mark) :])
+        self.total -= len(part) - start
+        del part[start:]
+        return after
+
     @property
     def _tail_limit(self) -> int:
         return self._limit - self._limit // 2
@@ -39,6 +50,29 @@ class Capture:
         if self._tail is None:
             return bytes(self._head)
         return bytes(self._head) + bytes(self._tail[max(0, len(self._tail) - self._tail_limit) :])
+
+
+class Streams:
+    """What came through the two screens, each within the budget."""
+
+    __slots__ = ("_limit", "error", "main")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.main, self.error = Capture(self._limit), Capture(self._limit)
+
+    def add(self, from_error_pty: bool, data: bytes) -> None:
+        """Append a chunk."""
+        (self.error if from_error_pty else self.main).add(data)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing came."""
+        return not (self.main.total or self.error.total)
 
 
 def decode(data: bytes, total: int | None = None) -> str:

@@ -46,6 +46,11 @@ class Lines:
         self.open.add(fd)
         self._refresh()
 
+    def unwatch(self, fd: int) -> None:
+        """Take a descriptor out of the interests."""
+        self.open.discard(fd)
+        self._refresh()
+
     def poll(self, seconds: float) -> list[tuple[int, int]]:
         """Return what is ready within a time."""
         return self._poll.poll(seconds * 1000)

@@ -1,10 +1,11 @@
 """What is typed to the shell for one command, and what comes back on the report pipe.
 
-A step is two lines on the command pty. The first runs the agent's command, verbatim, in ``eval`` at top level (so that
-``declare``, ``break`` and ``return`` behave, and syntax errors stay inside), and reports. The second reports if the
-first was unwound (^C, ``${x?}``, ``set -u``) and came to no report of its own. The redirections of ``eval`` give
-the command the terminal as its input and hide our descriptors; bash keeps the saved copies close-on-exec, so
-``exec`` and ``exit`` show at once as end of file on the report pipe.
+A step is one line on the command pty. It runs the agent's command, verbatim, in ``eval`` at top level (so that
+``declare``, ``break`` and ``return`` behave, and syntax errors stay inside), and reports. A second line asks for the
+report once more if the first was unwound (^C, ``${x?}``, ``set -u``) and came to none of its own; when that can be
+seen from outside it is sent only then. The redirection of ``eval`` gives the command the terminal as its input. Our
+descriptors are close-on-exec (closing them for each command took half of the shell's time), so programs see none of
+them, and ``exec`` and ``exit`` show at once as end of file on the report pipe.
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from typing import NamedTuple
 
 LINE_LIMIT = 1500  # longer commands go through the memfd: the pty's input buffer takes 4095 bytes [bytes]
 VALUE_LIMIT = 4096  # of a watched variable [characters]
-OPENING = b"exec 2>&243; set +o history +H; unset HISTFILE MAILCHECK; PS1='\\[\\]' PS2=\n"
-_SHIELD = b" <&242 240>&- 241<&- 242>&- 243>&-"
+# Errors to their own pty; then close-on-exec for 240 to 243, which bash has no command for: it gives the flag to its
+# own saved copies (10 to 13 while the redirections of an ``eval`` last), and to duplicates of such descriptors.
+OPENING = (
+    b"exec 2>&243; set +o history +H; unset HISTFILE MAILCHECK; PS1='\\[\\]' PS2=; "
+    b"eval 'exec 250>&10 251<&11 252<&12 253<&13' 240>&- 241<&- 242>&- 243>&-; "
+    b"exec 240>&250 241<&251 242<&252 243<&253 250>&- 251<&- 252<&- 253<&-\n"
+)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -27,66 +33,65 @@ class Report(NamedTuple):
     status: int
     flags: bytes
     """``$-``"""
-    busy_prompt: bool
-    """Whether PROMPT_COMMAND is set or a background job was ever started: bash may write after it has reported."""
+    noisy: bool
+    """Whether bash may write to the terminal of its own accord between two commands: prompts, traces, job notices."""
     prompt: bytes
     """The prompt as bash prints it."""
     values: tuple[bytes, ...]
     """One a watched variable: ``=value``, or empty if unset."""
 
-    @property
-    def noisy(self) -> bool:
-        """Whether bash may write to the terminal of its own accord between two commands."""
-        return self.busy_prompt or bool(self.prompt) or b"x" in self.flags or b"v" in self.flags
-
 
 class Wire:
     """Builds the lines and reads the reports of one shell."""
 
-    __slots__ = ("_fields", "_format", "_watch")
+    __slots__ = ("_fenced", "_plain", "_watch")
 
     def __init__(self, watch: Sequence[str]) -> None:
         for name in watch:
             if not _NAME.fullmatch(name):
                 raise ValueError(f"watch: {name!r} is not a shell variable's name; allowed are letters, digits and _")
         self._watch = tuple(watch)
+        # Everything quoted: IFS may be anything. ``${x+…}`` throughout: ``set -u`` may be on. Every command carries the
+        # nonce (@), for the sake of ``set -x``.
         values = "".join(f' "${{{name}+=${{{name}:0:{VALUE_LIMIT}}}}}"' for name in watch)
-        # Everything quoted: IFS may be anything. ``${x+…}`` throughout: ``set -u`` may be on.
-        self._fields = f' "$?" "$-" "${{PROMPT_COMMAND+c}}${{!+j}}" "${{PS1:+${{PS1@P}}}}"{values} >&240'.encode()
-        self._format = b" %s %s\\0%s\\0%s\\0" + b"%s\\0" * len(watch)
-
-    def _reporting(self, nonce: bytes) -> bytes:
-        return b"\\builtin printf '" + nonce + self._format + b"'" + self._fields
+        form = r"%s\0%s\0%s\0" + r"%s\0" * len(watch)
+        fields = f' "$-" "${{PROMPT_COMMAND+c}}${{!+j}}" "${{PS1:+${{PS1@P}}}}"{values} >&240'
+        self._plain = rf"""\builtin printf '@ %s {form}' "$?"{fields}""".encode()
+        # What bash writes of its own accord may be there by the time the report is read: a noisy shell marks on both
+        # screens where the command's own output ends.
+        marks = "".join(rf"\builtin printf '\036@\036' >&{fd}; " for fd in (242, 243))
+        self._fenced = rf"""\builtin printf '@ %s' "$?" >&240; {marks}\builtin printf ' @ {form}'{fields}""".encode()
 
     def opening(self, nonce: bytes) -> bytes:
         """Return the first lines for a new shell."""
-        return OPENING + self._reporting(nonce) + b"\n"
+        return OPENING + self._plain.replace(b"@", nonce, 1) + b"\n"
 
     def environment(self, nonce: bytes) -> bytes:
         """Return a line that reports the exported variables as a child sees them."""
-        start = b"\\builtin printf '" + nonce[::-1] + b"\\0' >&240; /usr/bin/env -0 >&240; "
-        return start + self._reporting(nonce) + b"\n"
+        start = b"\\builtin printf '%b\\0' >&240; /usr/bin/env -0 >&240; " % nonce[::-1]
+        return start + self._plain.replace(b"@", nonce, 1) + b"\n"
+
+    def again(self, nonce: bytes, last: Report) -> bytes:
+        """Return the line that asks for the report of a command whose line was unwound; does no harm otherwise."""
+        return self._report(nonce, last) + b"\n"
+
+    def _report(self, nonce: bytes, last: Report) -> bytes:
+        return self._fenced.replace(b"@", nonce, 4) if last.noisy else self._plain.replace(b"@", nonce, 1)
 
     def command(self, command: bytes, nonce: bytes, last: Report, script_fd: int) -> bytes:
-        """Return the lines that run a command; a long one is put into the memfd.
+        """Return the line that runs a command and reports; a long command is put into the memfd.
 
         Args:
             last: the report before, to carry ``$?`` over and to mark our own lines where the shell traces.
         """
-        report = self._reporting(nonce)
         command = command.replace(b"\0", b"")  # as bash does with its input
-        body = _prefix(last, nonce) + command
         if len(command) <= LINE_LIMIT:
-            run = b"\\builtin eval $'" + _quoted(body, last.flags) + b"'" + _SHIELD
+            run = b"\\builtin eval $'%b'" % _quoted(_prefix(last, nonce) + command, last.flags)
         else:
             _fill(script_fd, command)
-            run = (
-                b"\\builtin mapfile -d '' -t -u 241 __tg; \\builtin eval \"\\builtin unset -v __tg; "
-                + _prefix(last, nonce)
-                + b'${__tg}"'
-                + _SHIELD
-            )
-        return b"%b; %b\ncase %b$? in %b0) ;; *) %b;; esac\n" % (run, report, nonce, nonce, report)
+            take = b"\\builtin mapfile -d '' -t -u 241 __tg; "
+            run = b'%b\\builtin eval "\\builtin unset -v __tg; %b${__tg}"' % (take, _prefix(last, nonce))
+        return b"%b <&242; %b\n" % (run, self._report(nonce, last))
 
     def parse(self, inbox: bytearray, nonce: bytes) -> Report | None:
         """Return the report with this nonce, or None if it is not complete; whatever else is in the pipe is ignored."""
@@ -96,8 +101,10 @@ class Wire:
         fields = bytes(inbox[start:]).split(b"\0", 3 + len(self._watch))
         if len(fields) < 4 + len(self._watch):
             return None
-        _, status, flags = fields[0].split(b" ")
-        return Report(int(status), flags, bool(fields[1]), fields[2], tuple(fields[3:-1]))
+        words = fields[0].split(b" ")
+        flags, prompt = words[-1], fields[2]
+        noisy = bool(fields[1] or prompt) or b"x" in flags or b"v" in flags
+        return Report(int(words[1]), flags, noisy, prompt, tuple(fields[3:-1]))
 
     def variables(self, report: Report) -> Mapping[str, str]:
         """Return the watched variables that are set."""
@@ -106,6 +113,11 @@ class Wire:
             for name, value in zip(self._watch, report.values, strict=True)
             if value
         }
+
+
+def fence(nonce: bytes) -> bytes:
+    """Return what a fenced report leaves on both screens."""
+    return b"\x1e%b\x1e" % nonce
 
 
 def exported_variables(inbox: bytes, nonce: bytes) -> dict[str, str]:
@@ -135,7 +147,7 @@ def without_traces(errors: bytes, nonces: Sequence[bytes], status: int) -> bytes
             if ours := _OUR_TRACE.search(line):
                 kept.append(line[: ours.start()])  # what the agent's program wrote without a newline
         elif not (after_carry and line.rstrip().endswith(b"return %d" % status)):
-            kept.append(line)
+            kept.append(line[1:] if _DEEPER.match(line) else line)
             after_carry = False
     return b"".join(kept)
 
@@ -151,6 +163,7 @@ def without_prompt(output: bytes, prompt: bytes) -> bytes:
     return output
 
 
+_DEEPER = re.compile(rb"\+\++ ")  # ``eval`` adds a level, which the agent did not
 _OUR_TRACE = re.compile(rb"\++ (?:\\?builtin|eval|printf|case|:|__tg_rc|unset|mapfile) |\\builtin |case t")
 
 

@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from time import monotonic
 
-from termgym.capture import Capture
+from termgym.capture import Streams
 from termgym.errors import SandboxError, SandboxLost
 from termgym.event import Event
 from termgym.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb
-from termgym.report import without_prompt, without_traces
 from termgym.result import StepResult
 from termgym.shell import Shell
 from termgym.step import Step
@@ -28,6 +27,7 @@ __all__ = ["Session", "Terminal"]
 
 SETTLE_LIMIT = 1.0  # for a noisy prompt to come to its end before the next command [s]
 SETTLE_PAUSE = 0.001  # [s]
+GLANCE_PAUSE = 0.003  # between two glances at a shell whose program is being ended [s]
 EXIT_LIMIT = 2.0  # for the exit status of a shell that has ended [s]
 EXIT_PAUSE = 0.003  # [s]
 _DRAIN_ROUNDS = 64  # a pty holds at most 64 KiB: enough for all that was written before the report
@@ -78,8 +78,8 @@ class Session:
         self._wake = math.inf
         self._result: StepResult | None = None
         self._waiting: Sight | None = None
-        self._late_main, self._late_error = Capture(output_limit), Capture(output_limit)
-        self._step = Step(b"", 1.0, None, (), output_limit)
+        self._late = Streams(output_limit)
+        self._step = Step(b"", 1.0, None, (), output_limit, self._shell.last)
 
     def begin(
         self,
@@ -103,7 +103,7 @@ class Session:
             SandboxLost: the shell has ended.
             ValueError: a time-out is not a positive number, or a pattern no regular expression.
         """
-        self._open(Step(command, timeout, idle_timeout, dialogue, self._limit))
+        self._open(Step(command, timeout, idle_timeout, dialogue, self._limit, self._shell.last))
         self._take_ready()
         if not self._shell.connected:
             self._leave(None)
@@ -125,7 +125,7 @@ class Session:
             SandboxLost: the shell has ended.
             ValueError: a time-out is not a positive number.
         """
-        self._open(Step(b"", timeout, idle_timeout, (), self._limit))
+        self._open(Step(b"", timeout, idle_timeout, (), self._limit, self._shell.last))
         waiting, self._waiting = self._waiting, None
         if waiting is None:
             self._finish(Event.REJECTED, None)
@@ -149,6 +149,10 @@ class Session:
             if self._state is not _State.IDLE:
                 self._take_report()
         elif fd == self._shell.end_fd and self._state not in (_State.IDLE, _State.LEAVING):
+            self._note_end()
+
+    def _note_end(self) -> None:
+        if not self._take_report():  # it may have ended right after its report
             self._leave(None)
 
     def deadline(self) -> float:
@@ -165,7 +169,7 @@ class Session:
         elif self._state is _State.SETTLING:
             self._settle()
         elif self._state in (_State.CLEARING, _State.STOPPING):
-            self._step_up(now)
+            self._press_on(now)
         elif self._state is _State.LEAVING:
             self._await_exit(now)
 
@@ -236,7 +240,6 @@ class Session:
             raise RuntimeError("a step is running; drive it until result is there before the next one")
         self._step = step
         self._result = None
-        step.status = self._shell.last.status
 
     def _check_alive(self) -> None:
         if not self._alive:
@@ -281,12 +284,14 @@ class Session:
             self._lines.flush(fd)
         if fd == self._terminal.report_fd:
             self._shell.receive()
+        elif fd == self._shell.end_fd:
+            self._shell.note_end()
         elif fd in (self._terminal.main_fd, self._terminal.error_fd) and events != select.POLLOUT:
             from_error_pty = fd == self._terminal.error_fd
             if not (data := self._lines.read(fd)):
                 return
             if self._state in _UNSENT:
-                (self._late_error if from_error_pty else self._late_main).add(data)
+                self._late.add(from_error_pty, data)
             else:
                 self._step.hear(from_error_pty, data)
 
@@ -296,7 +301,7 @@ class Session:
             ready = self._lines.poll(0)
             for fd, events in ready:
                 self._take(fd, events)
-            if all(fd == self._shell.end_fd for fd, _ in ready):
+            if not ready:
                 return
 
     def _take_report(self) -> bool:
@@ -321,6 +326,8 @@ class Session:
             self._state = _State.STOPPING
             self._start_ladder(PATIENT)
             return
+        if step.glance_due(now) and not self._shell.asked_again and self._shell.watcher.listens():
+            self._shell.ask_again()
         if step.look_due(now) or not self._shell.connected:
             self._take_ready()  # a report may have come in while this process had no turn
             if self._take_report():
@@ -333,10 +340,13 @@ class Session:
         watcher, step = self._shell.watcher, self._step
         # After ``exec`` another program has the shell's place: it may run to its end, but is not waited for once it
         # asks for input, since nobody could give it another command.
-        replaced = not self._shell.connected and watcher.replaced()
+        replaced = watcher.replaced()
         sight = watcher.find_reader() if replaced else watcher.look()
-        if sight.verdict is Verdict.LISTENS and self._lines.sending(self._terminal.command_fd):
-            sight = Sight(Verdict.BUSY)
+        if sight.verdict is Verdict.LISTENS:
+            if self._lines.sending(self._terminal.command_fd):
+                sight = Sight(Verdict.BUSY)
+            elif not self._shell.asked_again:
+                self._shell.ask_again()
         if sight.verdict is Verdict.GONE:
             self._leave(None)
             return
@@ -358,6 +368,15 @@ class Session:
         self._step.ladder = climb(self._terminal, self._shell.watcher, pace, reader)
         self._step_up(monotonic())
 
+    def _press_on(self, now: float) -> None:
+        """Step up, or see whether the rung was high enough."""
+        if self._shell.watcher.listens():
+            self._shell.ask_again()
+        if now >= self._step.end:
+            self._step_up(now)
+        else:
+            self._wake = min(self._step.end, now + GLANCE_PAUSE)
+
     def _step_up(self, now: float) -> None:
         rung = next(self._step.ladder, None)
         if rung is None:
@@ -365,9 +384,9 @@ class Session:
             return
         self._step.signals.append(rung.name)
         if rung.name == KILL_SHELL:
-            replaced = not self._shell.connected and self._shell.watcher.replaced()
-            self._step.forced = Event.SHELL_REPLACED if replaced else Event.KILLED
-        self._wake = now + rung.pause
+            self._step.forced = Event.SHELL_REPLACED if self._shell.watcher.replaced() else Event.KILLED
+        self._step.end = now + rung.pause
+        self._wake = now + GLANCE_PAUSE
         if not self._shell.connected and self._step.forced is not None:
             self._leave(self._step.forced)
 
@@ -407,33 +426,14 @@ class Session:
         if status is None:
             self._terminal.kill_all()
             status = self._terminal.wait(EXIT_LIMIT)
+        if self._step.forced in (Event.SHELL_REPLACED, Event.SHELL_EXITED):
+            status = None  # it was ended from here: that says nothing about the command
         self._take_ready()
         self._alive = False
         by_signal = status is None or status > 128
         self._finish(self._step.forced or (Event.KILLED if by_signal else Event.SHELL_EXITED), status)
 
     def _finish(self, event: Event, status: int | None) -> None:
-        step, shell = self._step, self._shell
-        errors, late = step.error.kept(), self._late_main.kept() + self._late_error.kept()
-        cut = len(errors) - step.error.total
-        if shell.last.noisy and (errors or late):
-            errors = without_traces(errors, shell.nonces, step.status)
-            late = without_prompt(without_traces(late, shell.nonces, step.status), shell.last.prompt)
-        if self._late_main.total or self._late_error.total:
-            self._late_main, self._late_error = Capture(self._limit), Capture(self._limit)
-        self._result = StepResult(
-            event=event,
-            exit_code=status,
-            stdout=step.main.kept(),
-            stderr=errors,
-            late_output=late,
-            stdout_bytes=step.main.total,
-            stderr_bytes=len(errors) - cut,
-            cwd=shell.cwd(),
-            variables=shell.variables(),
-            signals=tuple(step.signals),
-            wall_s=monotonic() - step.started,
-            unanswered=step.unanswered,
-        )
+        self._result = self._step.outcome(event, status, self._shell, self._late)
         self._state = _State.IDLE
         self._wake = math.inf

@@ -13,7 +13,7 @@ from termgym.capture import decode
 from termgym.errors import SandboxError, SandboxLost
 from termgym.lines import Lines
 from termgym.report import Report, Wire, exported_variables
-from termgym.terminal import Terminal
+from termgym.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
 from termgym.waiting import Watcher
 
 _DELETED = " (deleted)"  # proc(5): appended to the cwd link of a directory that is gone
@@ -36,13 +36,18 @@ class Shell:
         self.nonces = (b"-", b"-")
         """Of the latest command and the one before."""
         self.connected = True
-        """Whether the report pipe is open; it closes when the shell ends or ``exec`` replaces it."""
+        """Whether the report pipe is open; it closes when the shell ends or ``exec`` replaces it, unless a background
+        subshell still holds it."""
+        self.asked_again = True
+        """Whether the latest command's report was asked for a second time."""
+        self._before = self.last
         self._wire = Wire(watch)
         self._proc = self._pidfd = -1
         self._closed = False
         try:
             self._proc = os.open(f"/proc/{terminal.shell_pid}", os.O_PATH | os.O_CLOEXEC)
             self._pidfd = os.pidfd_open(terminal.shell_pid)
+            self.lines.watch(self._pidfd)
         except OSError as error:
             self._forget_process()
             raise SandboxLost(
@@ -65,10 +70,19 @@ class Shell:
             raise SandboxError(
                 f"the shell has no job control ($- is {report.flags!r}): its fd 2 must be its controlling terminal"
             )
-        self.watcher.remember_image()
+        self._check_sealed()
+        self.watcher.remember_shell()
         self.lines.remember_modes()
         for fd in (self.terminal.main_fd, self.terminal.error_fd):
             self.lines.read(fd)  # a launcher's or a prompt's first words
+
+    def _check_sealed(self) -> None:
+        """Make sure that programs will not inherit the shell's own lines."""
+        for number in (REPORT_FD, SCRIPT_FD, MAIN_FD, ERROR_FD):
+            with open(f"/proc/{self.terminal.shell_pid}/fdinfo/{number}", encoding="ascii") as file:
+                flags = next(line for line in file if line.startswith("flags:"))
+            if not int(flags.split()[1], 8) & os.O_CLOEXEC:
+                raise SandboxError(f"this bash does not make its descriptor {number} close-on-exec; bash 5.0 to 5.3 do")
 
     def send(self, command: bytes) -> None:
         """Type a command.
@@ -77,15 +91,30 @@ class Shell:
             OSError: the command pty has no other end any more.
         """
         self._new_nonce()
-        lines = self._wire.command(command, self.nonces[0], self.last, self.terminal.script_fd)
-        self.lines.write(self.terminal.command_fd, lines)
+        self._before = self.last
+        self.lines.write(
+            self.terminal.command_fd, self._wire.command(command, self.nonces[0], self.last, self.terminal.script_fd)
+        )
+        self.asked_again = False
+        if not self.watcher.sees_rest:
+            self.ask_again()
+
+    def ask_again(self) -> None:
+        """Ask for the report of a command whose line may have been unwound; does no harm otherwise."""
+        self.asked_again = True
+        with contextlib.suppress(OSError):  # it has ended, which shows elsewhere
+            self.lines.write(self.terminal.command_fd, self._wire.again(self.nonces[0], self._before))
 
     def receive(self) -> None:
         """Take what the report pipe has."""
         self.lines.receive()
-        if self.connected and self.terminal.report_fd not in self.lines.open:
+        if self.terminal.report_fd not in self.lines.open:
             self.connected = False
-            self.lines.watch(self._pidfd)
+
+    def note_end(self) -> None:
+        """Take note that the process has ended."""
+        self.connected = False
+        self.lines.unwatch(self._pidfd)
 
     def reported(self) -> bool:
         """Return whether the latest command has been reported; then ``last`` is its report."""
@@ -175,5 +204,7 @@ class Shell:
                     self.receive()
                 elif fd == self.terminal.command_fd:
                     self.lines.flush(fd)
+                elif fd == self._pidfd:
+                    self.note_end()
                 else:
                     said += self.lines.read(fd)

@@ -6,13 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 from time import monotonic
 
-from termgym.capture import Capture
+from termgym.capture import Streams
 from termgym.dialogue import Dialogue
 from termgym.event import Event
 from termgym.ladder import Rung
+from termgym.report import Report, fence, without_prompt, without_traces
+from termgym.result import StepResult
+from termgym.shell import Shell
 from termgym.waiting import Sight, Verdict
 
 SILENCE = 0.15  # before asking whether a program waits for input: most have started by then [s]
+GLANCES = (0.004, 0.02)  # when to see whether the shell has come to rest without a report; then every look does [s]
 SECOND_LOOK = 0.03  # between seeing a program wait and believing it [s]
 LONGEST_PAUSE = 1.0  # between two looks at a silent program [s]
 ANSWER_PAUSE = 0.01  # between two looks while an answer is due [s]
@@ -26,22 +30,22 @@ class Step:
     """
 
     __slots__ = (
+        "_glances",
         "_look_at",
         "_looked",
         "_pause",
         "_seen",
         "active",
+        "before",
         "command",
         "dialogue",
         "end",
-        "error",
         "forced",
         "idle_timeout",
         "ladder",
-        "main",
+        "output",
         "signals",
         "started",
-        "status",
         "timeout",
     )
 
@@ -52,6 +56,7 @@ class Step:
         idle_timeout: float | None,
         dialogue: Sequence[tuple[str, str]],
         limit: int,
+        before: Report,
     ) -> None:
         if not 0 < timeout < math.inf:
             raise ValueError(f"timeout is {timeout!r}; it must be a positive, finite number of seconds")
@@ -63,29 +68,38 @@ class Step:
         self.timeout = timeout
         self.idle_timeout = math.inf if idle_timeout is None else idle_timeout
         self.dialogue = Dialogue(dialogue) if dialogue else None
-        self.main, self.error = Capture(limit), Capture(limit)
+        self.output = Streams(limit)
         self.signals: list[str] = []
         self.ladder: Iterator[Rung] = iter(())
         self.forced: Event | None = None
         """How the step ends, where the shell's exit status does not say it."""
-        self.status = 0
-        """``$?`` before the step."""
+        self.before = before
+        """The shell's report before the step."""
         self.started = self.active = monotonic()
         self.end = math.inf
         self._seen: Sight | None = None
         self._looked = 0.0
         self._pause = SILENCE
         self._look_at = math.inf
+        self._glances: list[float] = []
 
     def start_clock(self) -> None:
         """Let the time-outs run from now."""
         self.active = now = monotonic()
         self.end = now + self.timeout
         self._look_at = now + SILENCE
+        self._glances = [now + each for each in reversed(GLANCES)]
 
     def next_event(self) -> float:
         """Return when something is due, silence provided."""
-        return min(self.end, self.active + self.idle_timeout, self._next_look())
+        return min(self.end, self.active + self.idle_timeout, self._next_look(), *self._glances[-1:])
+
+    def glance_due(self, now: float) -> bool:
+        """Return, once for each of ``GLANCES``, whether to glance at the shell now."""
+        if not self._glances or now < self._glances[-1]:
+            return False
+        self._glances.pop()
+        return True
 
     def look_due(self, now: float) -> bool:
         """Return whether to look at the processes now."""
@@ -98,7 +112,7 @@ class Step:
 
     def hear(self, from_error_pty: bool, data: bytes) -> None:
         """Keep output."""
-        (self.error if from_error_pty else self.main).add(data)
+        self.output.add(from_error_pty, data)
         self.active = monotonic()
         if self.dialogue is not None:
             self.dialogue.hear(from_error_pty, data)
@@ -129,3 +143,38 @@ class Step:
     def unanswered(self) -> tuple[str, ...]:
         """Patterns of the dialogue that did not come up."""
         return () if self.dialogue is None else self.dialogue.unanswered
+
+    def outcome(self, event: Event, status: int | None, shell: Shell, late: Streams) -> StepResult:
+        """Return the result, without what is the driver's own in the output.
+
+        Args:
+            late: what came between this step and the one before; what came after this step's end is put there.
+        """
+        main, error = self.output.main, self.output.error
+        late_output = late.main.kept() + late.error.kept()
+        late.clear()
+        errors = error.kept()
+        if self.before.noisy or shell.last.noisy:
+            mark = fence(shell.nonces[0])
+            late.add(False, main.cut(mark))
+            late.add(True, error.cut(mark))
+            errors = without_traces(error.kept(), shell.nonces, self.before.status)
+            errors = errors.removesuffix(shell.last.prompt * 2).removesuffix(shell.last.prompt)
+            late_output = without_prompt(
+                without_traces(late_output, shell.nonces, self.before.status), self.before.prompt
+            )
+        return StepResult(
+            event=event,
+            exit_code=status,
+            stdout=main.kept(),
+            stderr=errors,
+            late_output=late_output,
+            stdout_bytes=main.total,
+            # What was taken out counts neither as kept nor as left out.
+            stderr_bytes=error.total - len(error.kept()) + len(errors),
+            cwd=shell.cwd(),
+            variables=shell.variables(),
+            signals=tuple(self.signals),
+            unanswered=self.unanswered,
+            wall_s=monotonic() - self.started,
+        )

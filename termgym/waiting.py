@@ -16,14 +16,16 @@ import struct
 import termios
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from time import monotonic
 from typing import NamedTuple
 
-from termgym.blocking import PTMX, Blocked, blocked_threads
+from termgym.blocking import PTMX, Blocked, blocked_threads, read_call
 from termgym.process import ProcessStat, read_stat
 from termgym.terminal import Terminal
 
 _TIOCGPTN = 0x80045430  # ioctl_tty(2): number of a master's slave
 _CONTROLLING = os.makedev(5, 0)  # /dev/tty
+_REST_LIMIT = 0.5  # for the shell to come to rest after its first answer [s]
 _INT = struct.Struct("i")
 _LOCAL_FLAGS = struct.Struct("12xI")  # c_lflag in struct termios
 
@@ -58,10 +60,19 @@ class Watcher:
         self._main = slave_device(terminal.main_fd)
         self._error = slave_device(terminal.error_fd)
         self._image: tuple[str, bytes] | None = None
+        self._shell_input = f"/proc/{terminal.shell_pid}/fd/0"
+        self._idle_read: tuple[int, int, int] | None = None
 
-    def remember_image(self) -> None:
-        """Take the program that the shell's process runs now for the shell."""
-        self._image = _image(self._terminal.shell_pid)
+    def remember_shell(self) -> None:
+        """Take what the shell's process is now for the shell at rest: its program, and how it reads its next command.
+
+        By the buffer it reads into, its own reading is told apart from that of its ``read`` and ``select``.
+        """
+        shell = self._terminal.shell_pid
+        self._image = _image(shell)
+        end = monotonic() + _REST_LIMIT
+        while self._idle_read is None and monotonic() < end:
+            self._idle_read = read_call(shell)
 
     def replaced(self) -> bool:
         """Return whether the shell's process runs another program, or the same one anew (``exec``)."""
@@ -70,15 +81,24 @@ class Watcher:
 
     def holds_command_pty(self) -> bool:
         """Return whether the shell's fd 0 is its command pty (or the shell is no more, which shows elsewhere)."""
-        return _device(self._terminal.shell_pid, 0) in (None, self._command)
+        try:
+            return os.stat(self._shell_input).st_rdev == self._command
+        except OSError:
+            return True
 
     def listens(self) -> bool:
         """Return whether the shell is blocked reading its next command."""
-        shell = self._terminal.shell_pid
-        return any(
-            call.reads and _device(shell, call.fds[0]) == self._command
-            for call in blocked_threads(shell, main_only=True)
-        )
+        return self._at_rest() and _device(self._terminal.shell_pid, 0) == self._command
+
+    @property
+    def sees_rest(self) -> bool:
+        """Whether ``listens`` can ever say so: the kernel may not let us look (no /proc/PID/syscall, Yama)."""
+        return self._idle_read is not None
+
+    def _at_rest(self) -> bool:
+        """Return whether the shell reads its next command, from wherever it now comes."""
+        call = read_call(self._terminal.shell_pid)
+        return call is not None and call == self._idle_read
 
     def look(self) -> Sight:
         """Return what the processes behind the terminal are doing now."""
@@ -89,7 +109,7 @@ class Watcher:
             return Sight(Verdict.STOPPED, shell.pid)
         if self.listens():
             return Sight(Verdict.LISTENS, shell.pid)
-        if not self._keeps_command_pty(shell.pid):
+        if self._at_rest() or not self._keeps_command_pty(shell.pid):
             return Sight(Verdict.CUT_OFF, shell.pid)
         return self._look_for_reader(shell)
 
