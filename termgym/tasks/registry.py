@@ -66,8 +66,8 @@ def make_task(name: str, seed: int = 0) -> Task:
         cause = generator("cause", family.name, seed).choice(list(family.causes))
     elif cause not in family.causes:
         raise UnknownTask(
-            f"no cause {cause!r} in task family {family.name!r}{_nearest(cause, family.causes)}; "
-            f"it has {', '.join(family.causes)}; leave '/{cause}' out to let the seed choose"
+            f"no cause {cause!r} in task family {family.name!r}. {_nearest(cause, family.causes)}"
+            f"It has {', '.join(family.causes)}; leave '/{cause}' out to let the seed choose"
         )
     return _made(family.name, cause, seed)
 
@@ -94,14 +94,14 @@ def _family(name: str) -> Family:
         return _BY_NAME[name]
     except KeyError:
         raise UnknownTask(
-            f"no task family {name!r}{_nearest(name, _BY_NAME)}; there are {', '.join(families())}, and blank; "
+            f"no task family {name!r}. {_nearest(name, _BY_NAME)}There are {', '.join(families())}, and blank; "
             "list them with termgym.tasks.families() or `rolf list`"
         ) from None
 
 
 def _nearest(name: str, known: Mapping[str, object]) -> str:
     near = difflib.get_close_matches(name, list(known), n=2)
-    return f". Did you mean {' or '.join(repr(word) for word in near)}?" if near else ""
+    return f"Did you mean {' or '.join(repr(word) for word in near)}? " if near else ""
 
 
 def _seed(seed: object, name: str) -> int:

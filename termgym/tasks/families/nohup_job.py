@@ -132,7 +132,7 @@ def scene(world: World) -> Scene:
     count = rng.randrange(10, 17)
     batches = {f"{number:03}-{rng.choice(NOUNS)}.txt": text(prose(rng, 4)) for number in range(1, count + 1)}
     name = rng.choice(("reindex", "recount", "rebuild", "collect", "distil", "translate"))
-    return Scene(name, rng.choice(PROJECTS), batches, round(1.5 / count, 3), sentence(rng))
+    return Scene(name, rng.choice(PROJECTS), batches, round(1.8 / count, 3), sentence(rng))
 
 
 def _instruction(world: World, at: Scene) -> str:

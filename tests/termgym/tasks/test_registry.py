@@ -51,9 +51,9 @@ def test_an_unknown_family_is_refused_with_the_nearest(name: str, hint: str) -> 
 
 
 def test_an_unknown_cause_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UnknownTask, match=r"no cause 'modifed'.*Did you mean 'modified'.*it has modified, untracked"):
+    with pytest.raises(UnknownTask, match=r"no cause 'modifed'.*Did you mean 'modified'\? It has modified, untracked"):
         make_task("git-dirty-pull/modifed")
-    with pytest.raises(UnknownTask, match="no task family 'nothing-like-it'; there are"):
+    with pytest.raises(UnknownTask, match=r"no task family 'nothing-like-it'. There are"):
         causes("nothing-like-it")
 
 
