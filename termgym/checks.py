@@ -5,6 +5,8 @@ A check is plain data that says what must hold. `termgym.checking` finds out whe
 
 from __future__ import annotations
 
+import re
+import warnings
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -31,12 +33,27 @@ def compile_pattern(pattern: str, dot_all: bool = False) -> regex.Pattern[str]:
     return regex.compile(pattern, regex.MULTILINE | regex.VERSION0 | (regex.DOTALL if dot_all else 0))
 
 
-def _valid_pattern(pattern: str) -> str:
+@lru_cache(maxsize=1024)
+def _fault(pattern: str) -> str | None:
+    """Return why a pattern is not a regular expression, or None if it is one in both dialects.
+
+    ``regex`` knows more than ``re``; what only it knows is refused, so that a pattern means the same to both.
+    """
     try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "possible nested set": allowed, and none of an agent's business
+            re.compile(pattern, re.MULTILINE)
         compile_pattern(pattern)
-    except (regex.error, OverflowError, RecursionError) as error:
-        # A custom error keeps pydantic from wrapping the text; the reason holds braces now and then, hence the context.
-        raise PydanticCustomError("regex", "not a regular expression: {reason}", {"reason": str(error)}) from None
+    except (re.error, regex.error, OverflowError, RecursionError) as error:
+        return str(error) or type(error).__name__
+    return None
+
+
+def _valid_pattern(pattern: str) -> str:
+    fault = _fault(pattern)
+    if fault is not None:
+        # The reason may hold braces, which a message template must not: hence the context.
+        raise PydanticCustomError("regex", "not a regular expression: {reason}", {"reason": fault})
     return pattern
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from termgym.launchers import SHELLS, launched, program, shell_script
+from termgym.launchers import INTERPRETERS, SHELLS, launched, program, shell_script
 from termgym.shelltree import ansi_c, leaves, programs, source, substitutions, without_heredocs
 
 PARSE_LIMIT = 8_192
@@ -341,6 +341,13 @@ def _scripts(name: str, args: tuple[str, ...], around: _Around) -> Iterator[str]
         yield args[args.index("-c") + 1]
     elif name == "watch":
         yield " ".join(each for each in args if not each.startswith("-"))
+    elif name in INTERPRETERS or name in ("awk", "gawk", "mawk"):
+        code = " ".join(args) + (around.stdin or "")
+        yield from (found[2] for found in re.finditer(_CALLS_SHELL, code))
+
+
+_CALLS_SHELL = r"""\b(?:system|popen|exec|call|run|check_call|check_output|Popen|qx)\b\s*\(?\s*(["'])(.+?)\1"""
+"""How scripting languages hand a text to a shell."""
 
 
 def _executed(name: str, args: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

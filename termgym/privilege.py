@@ -182,6 +182,8 @@ def _tells(call: Call) -> Right | None:
 
 def _needs(call: Call) -> Right | None:
     """Return the right that a call needs beyond the agent's own."""
+    if call.name in ("sudo", "doas"):  # nothing to start: a root shell, or a question
+        return None if not call.args or _tells(call) else Right.IDENTITY
     if call.elevated or call.name in _ALWAYS or call.name.startswith("mkfs."):
         return Right.IDENTITY
     if call.name in _VERBS and not _VERBS[call.name].isdisjoint(call.args):

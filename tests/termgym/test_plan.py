@@ -129,6 +129,18 @@ def test_says_what_is_wrong_with_a_text(text: str) -> None:
     assert "pydantic" not in str(caught.value)
 
 
+@pytest.mark.parametrize("pattern", [r"\p{L}", "(?V1)a", "(?<=a+)b", "(?|a|b)", "(" * 2000, "a{1,99999999999}"])
+def test_refuses_patterns_that_only_one_engine_knows(pattern: str) -> None:
+    """A dialogue is matched by `re`, a check by `regex`; a pattern must mean the same to both."""
+    with pytest.raises(PlanError, match="not a regular expression"):
+        plan("x", dialogue=[(pattern, "y")])
+
+
+@pytest.mark.parametrize("pattern", ["[[a]", "(?i)x", "(?:a|b)++c", "{", "a{2}", "^$", "(?P<n>a)(?P=n)", "é\\s"])
+def test_takes_every_ordinary_pattern(pattern: str) -> None:
+    parse_action(plan("x", dialogue=[(pattern, "y")]))
+
+
 def test_refuses_what_is_no_text() -> None:
     with pytest.raises(PlanError, match=r"an action is a str .* got \{'command': 'ls'\}"):
         parse_action({"command": "ls"})  # type: ignore[arg-type]  # what untyped callers do
@@ -148,10 +160,10 @@ def test_hostile_texts_are_refused_quickly() -> None:
     """Half a million wrong keys, or brackets without end, must not cost a step more than a moment."""
     wrong_keys = "{" + ",".join(f'"a{n}":1' for n in range(500_000)) + "}"
     for text in (wrong_keys, "[" * PLAN_LIMIT, '{"a":' * (PLAN_LIMIT // 5), '"' + "y" * (PLAN_LIMIT - 2) + '"'):
-        began = time.perf_counter()
+        began = time.process_time()
         with pytest.raises(PlanError):
             parse_action(text)
-        assert time.perf_counter() - began < 5
+        assert time.process_time() - began < 5
 
 
 def test_parsing_a_short_plan_takes_microseconds() -> None:
@@ -159,10 +171,10 @@ def test_parsing_a_short_plan_takes_microseconds() -> None:
     text = '{"command": "ls -la", "timeout": 10}'
     rounds = []
     for _ in range(200):
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(10):
             parse_action(text)
-        rounds.append((time.perf_counter() - began) / 10)
+        rounds.append((time.process_time() - began) / 10)
     assert min(rounds) < 10e-6
 
 
@@ -265,10 +277,12 @@ scalars = st.one_of(
     st.booleans(),
     st.integers(-2, 4000),
     st.floats(0.1, 4000).filter(lambda number: not number.is_integer()),
-    st.sampled_from(["ls", "", "a/b", "~", "0755", "any", "dir", "stdout", "x" * 64, "0" * 64, "HOME", "1x", "a\0b"]),
+    st.sampled_from(
+        ["ls", "", "a/b", "~", "0755", "any", "dir", "stdout", "x" * 64, "0" * 64, "HOME", "1x", "a\0b", "80", "true"]
+    ),
 )
 KINDS = [kind.model_fields["type"].default for kind in get_args(get_args(Check)[0])]
-checks = st.fixed_dictionaries(
+checks: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
         "type": st.sampled_from([*KINDS, "nothing"]),

@@ -37,7 +37,7 @@ def only(terms: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in terms.items() if value}
 
 
-def nonzero(name: str, value: float) -> dict[str, float]:
+def nonzero(name: str, value: float) -> dict[str, object]:
     return {name: pytest.approx(value)}
 
 
