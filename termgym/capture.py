@@ -48,7 +48,7 @@ class Capture:
     def kept(self) -> bytes:
         """Return what is kept: everything, or ``limit`` bytes whose first half is the head."""
         if self._tail is None:
-            return bytes(self._head)
+            return bytes(self._head) if self.total else b""
         return bytes(self._head) + bytes(self._tail[max(0, len(self._tail) - self._tail_limit) :])
 
 

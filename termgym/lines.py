@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import select
@@ -20,12 +19,12 @@ _INBOX_LIMIT = 1 << 20  # junk that the agent may have in the report pipe before
 class Lines:
     """Non-blocking reads and writes on one terminal, with the poll interests that they need."""
 
-    __slots__ = ("_fds", "_interests", "_modes", "_outbox", "_poll", "_terminal", "inbox", "open")
+    __slots__ = ("_fds", "_interests", "_modes", "_now", "_outbox", "_poll", "_terminal", "inbox", "open")
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._outbox: dict[int, bytearray] = {}
-        self.inbox = bytearray()
+        self.inbox = b""
         """What came through the report pipe."""
         self.open = {terminal.main_fd, terminal.error_fd, terminal.report_fd}
         """Lines that have not come to their end."""
@@ -33,6 +32,7 @@ class Lines:
         self._interests: Sequence[tuple[int, int]] = ()
         self._poll = select.poll()
         self._modes: dict[int, bytes] = {}
+        self._now = bytearray(_MODES)
         self._refresh()
 
     @property
@@ -62,10 +62,13 @@ class Lines:
             OSError: nobody is at the other end any more.
         """
         if fd not in self._outbox:
-            with contextlib.suppress(BlockingIOError):
-                data = data[os.write(fd, data) :]
-            if not data:
+            try:
+                sent = os.write(fd, data)
+            except BlockingIOError:
+                sent = 0
+            if sent == len(data):
                 return
+            data = data[sent:]
         self._outbox.setdefault(fd, bytearray()).extend(data)
         self._refresh()
 
@@ -78,6 +81,8 @@ class Lines:
             del waiting[: os.write(fd, waiting[:_CHUNK])]
         except BlockingIOError:
             return
+        except OSError:  # EIO: nobody is at the other end any more, which shows elsewhere
+            waiting.clear()
         if not waiting:
             self.forget_unsent(fd)
 
@@ -107,7 +112,7 @@ class Lines:
         """Take what the report pipe has into the inbox."""
         self.inbox += self.read(self._terminal.report_fd)
         if len(self.inbox) > _INBOX_LIMIT:
-            del self.inbox[: -_INBOX_LIMIT // 2]
+            self.inbox = self.inbox[-_INBOX_LIMIT // 2 :]
 
     def remember_modes(self) -> None:
         """Take the tty modes as they are now for the right ones."""
@@ -117,7 +122,8 @@ class Lines:
     def restore_modes(self) -> None:
         """Undo ``stty``: echo, OPOST and raw mode must not leak into the next step."""
         for fd, modes in self._modes.items():
-            if fcntl.ioctl(fd, termios.TCGETS, bytes(_MODES)) != modes:
+            fcntl.ioctl(fd, termios.TCGETS, self._now, True)
+            if self._now != modes:
                 fcntl.ioctl(fd, _TCSETS, modes)
 
     def drop_typeahead(self) -> None:

@@ -37,8 +37,10 @@ class Report(NamedTuple):
     """Whether bash may write to the terminal of its own accord between two commands: prompts, traces, job notices."""
     prompt: bytes
     """The prompt as bash prints it."""
-    values: tuple[bytes, ...]
-    """One a watched variable: ``=value``, or empty if unset."""
+    variables: Mapping[str, str]
+    """The watched variables that are set."""
+    text: bytes
+    """As it came, without its nonce."""
 
 
 class Wire:
@@ -93,26 +95,27 @@ class Wire:
             run = b'%b\\builtin eval "\\builtin unset -v __tg; %b${__tg}"' % (take, _prefix(last, nonce))
         return b"%b <&242; %b\n" % (run, self._report(nonce, last))
 
-    def parse(self, inbox: bytearray, nonce: bytes) -> Report | None:
-        """Return the report with this nonce, or None if it is not complete; whatever else is in the pipe is ignored."""
+    def parse(self, inbox: bytes, nonce: bytes, last: Report) -> Report | None:
+        """Return the report with this nonce, or None if it is not complete; whatever else is in the pipe is ignored.
+
+        Args:
+            last: returned again if the shell says the same of itself.
+        """
         start = inbox.find(nonce)
         if start < 0:
             return None
-        fields = bytes(inbox[start:]).split(b"\0", 3 + len(self._watch))
+        text = inbox[start + len(nonce) :].replace(nonce, b"")
+        if text == last.text:
+            return last
+        fields = text.split(b"\0", 3 + len(self._watch))
         if len(fields) < 4 + len(self._watch):
             return None
-        words = fields[0].split(b" ")
+        words = fields[0].split()
         flags, prompt = words[-1], fields[2]
         noisy = bool(fields[1] or prompt) or b"x" in flags or b"v" in flags
-        return Report(int(words[1]), flags, noisy, prompt, tuple(fields[3:-1]))
-
-    def variables(self, report: Report) -> Mapping[str, str]:
-        """Return the watched variables that are set."""
-        return {
-            name: value[1:].decode("utf-8", "replace")
-            for name, value in zip(self._watch, report.values, strict=True)
-            if value
-        }
+        values = zip(self._watch, fields[3:-1], strict=True)
+        variables = {name: value[1:].decode("utf-8", "replace") for name, value in values if value}
+        return Report(int(words[0]), flags, noisy, prompt, variables, text)
 
 
 def fence(nonce: bytes) -> bytes:

@@ -7,10 +7,9 @@ for input in ``waiting``, how a step is stopped in ``ladder``.
 
 from __future__ import annotations
 
+import contextlib
 import math
-import select
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from time import monotonic
 
 from termgym.capture import Streams
@@ -19,9 +18,9 @@ from termgym.event import Event
 from termgym.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb
 from termgym.result import StepResult
 from termgym.shell import Shell
-from termgym.step import Step
+from termgym.step import Finding, Stage, Step
 from termgym.terminal import Terminal
-from termgym.waiting import Sight, Verdict
+from termgym.waiting import Sight
 
 __all__ = ["Session", "Terminal"]
 
@@ -33,16 +32,8 @@ EXIT_PAUSE = 0.003  # [s]
 _DRAIN_ROUNDS = 64  # a pty holds at most 64 KiB: enough for all that was written before the report
 
 
-class _State(Enum):
-    IDLE = "no step runs"
-    SETTLING = "a noisy prompt is still writing; the command has not been sent"
-    CLEARING = "a program that waited for input is being ended; the command has not been sent"
-    RUNNING = "the command runs"
-    STOPPING = "the command is being stopped"
-    LEAVING = "the shell has ended; its exit status is awaited"
-
-
-_UNSENT = (_State.IDLE, _State.SETTLING, _State.CLEARING)
+_LEAVES = {Finding.GONE: None, Finding.REPLACED: Event.SHELL_REPLACED, Finding.CUT_OFF: Event.SHELL_EXITED}
+_UNSENT = (Stage.IDLE, Stage.SETTLING, Stage.CLEARING)
 
 
 class Session:
@@ -73,7 +64,7 @@ class Session:
         self._shell = Shell(terminal, watch, start_timeout)
         self._lines = self._shell.lines
         self._limit = output_limit
-        self._state = _State.IDLE
+        self._state = Stage.IDLE
         self._alive = True
         self._wake = math.inf
         self._result: StepResult | None = None
@@ -108,7 +99,7 @@ class Session:
         if not self._shell.connected:
             self._leave(None)
         elif self._waiting is not None:
-            self._state = _State.CLEARING
+            self._state = Stage.CLEARING
             if not self._take_report():
                 self._start_ladder(BRISK)
         elif self._shell.last.noisy:
@@ -130,7 +121,7 @@ class Session:
         if waiting is None:
             self._finish(Event.REJECTED, None)
             return
-        self._state = _State.RUNNING
+        self._state = Stage.RUNNING
         self._take_ready()
         if not self._shell.connected:
             self._leave(None)
@@ -145,15 +136,10 @@ class Session:
     def ready(self, fd: int, events: int) -> None:
         """Take note that a descriptor is ready; may be called at any time, between steps too."""
         self._take(fd, events)
-        if fd == self._terminal.report_fd:
-            if self._state is not _State.IDLE:
-                self._take_report()
-        elif fd == self._shell.end_fd and self._state not in (_State.IDLE, _State.LEAVING):
-            self._note_end()
-
-    def _note_end(self) -> None:
-        if not self._take_report():  # it may have ended right after its report
-            self._leave(None)
+        if fd in (self._terminal.report_fd, self._shell.end_fd) and self._state is not Stage.IDLE:
+            reported = self._take_report()  # the shell may have ended right after its report
+            if fd == self._shell.end_fd and not reported and self._state is not Stage.LEAVING:
+                self._leave(None)
 
     def deadline(self) -> float:
         """Return when ``tick`` wants to be called next [s, time.monotonic()]; infinity between steps."""
@@ -164,13 +150,13 @@ class Session:
         now = monotonic()
         if now < self._wake:
             return
-        if self._state is _State.RUNNING:
+        if self._state is Stage.RUNNING:
             self._watch_over(now)
-        elif self._state is _State.SETTLING:
+        elif self._state is Stage.SETTLING:
             self._settle()
-        elif self._state in (_State.CLEARING, _State.STOPPING):
+        elif self._state in (Stage.CLEARING, Stage.STOPPING):
             self._press_on(now)
-        elif self._state is _State.LEAVING:
+        elif self._state is Stage.LEAVING:
             self._await_exit(now)
 
     @property
@@ -222,7 +208,7 @@ class Session:
             SandboxError: a step is running or a program waits for input, so that the shell cannot be asked.
         """
         self._check_alive()
-        if self._state is not _State.IDLE or self._waiting is not None:
+        if self._state is not Stage.IDLE or self._waiting is not None:
             raise SandboxError("the shell cannot be asked for its variables while a program runs or waits for input")
         return self._shell.exported()
 
@@ -236,7 +222,7 @@ class Session:
 
     def _open(self, step: Step) -> None:
         self._check_alive()
-        if self._state is not _State.IDLE:
+        if self._state is not Stage.IDLE:
             raise RuntimeError("a step is running; drive it until result is there before the next one")
         self._step = step
         self._result = None
@@ -248,7 +234,7 @@ class Session:
     def _settle(self) -> None:
         """Send the command once bash has written its prompt and whatever else, all of which is set aside."""
         now = monotonic()
-        self._state = _State.SETTLING
+        self._state = Stage.SETTLING
         if now - self._step.started < SETTLE_LIMIT and not self._shell.watcher.listens():
             self._wake = now + SETTLE_PAUSE
             return
@@ -265,7 +251,7 @@ class Session:
         except OSError:  # EIO: nobody holds the other end
             self._leave(None)
             return
-        self._state = _State.RUNNING
+        self._state = Stage.RUNNING
         self._run()
 
     def _run(self) -> None:
@@ -274,26 +260,18 @@ class Session:
 
     def _type(self, keys: bytes, reader: Sight) -> None:
         """Type at the pty that the program reads."""
-        self._lines.write(self._terminal.error_fd if reader.on_error_pty else self._terminal.main_fd, keys)
+        with contextlib.suppress(OSError):  # it has ended, and the terminal with it: that shows on the report pipe
+            self._lines.write(self._terminal.error_fd if reader.on_error_pty else self._terminal.main_fd, keys)
 
     # What comes from the terminal
 
     def _take(self, fd: int, events: int) -> None:
         """Read or write what a descriptor is ready for; nothing else changes."""
-        if events & select.POLLOUT:
-            self._lines.flush(fd)
-        if fd == self._terminal.report_fd:
-            self._shell.receive()
-        elif fd == self._shell.end_fd:
-            self._shell.note_end()
-        elif fd in (self._terminal.main_fd, self._terminal.error_fd) and events != select.POLLOUT:
-            from_error_pty = fd == self._terminal.error_fd
-            if not (data := self._lines.read(fd)):
-                return
+        if data := self._shell.take(fd, events):
             if self._state in _UNSENT:
-                self._late.add(from_error_pty, data)
+                self._late.add(fd == self._terminal.error_fd, data)
             else:
-                self._step.hear(from_error_pty, data)
+                self._step.hear(fd == self._terminal.error_fd, data)
 
     def _take_ready(self) -> None:
         """Take all that has come in so far."""
@@ -307,14 +285,14 @@ class Session:
     def _take_report(self) -> bool:
         """Act on the shell's report; return whether there was one."""
         if not self._shell.reported():
-            if not self._shell.connected and self._state in (_State.RUNNING, _State.SETTLING):
+            if not self._shell.connected and self._state in (Stage.RUNNING, Stage.SETTLING):
                 self._wake = monotonic()  # the shell has ended, or was replaced
             return False
-        if self._state is _State.CLEARING:
+        if self._state is Stage.CLEARING:
             self._waiting = None
             self._lines.drop_typeahead()
             self._settle()
-        elif self._state in (_State.RUNNING, _State.STOPPING):
+        elif self._state in (Stage.RUNNING, Stage.STOPPING):
             self._conclude()
         return True
 
@@ -323,7 +301,7 @@ class Session:
     def _watch_over(self, now: float) -> None:
         step = self._step
         if now >= step.end or now >= step.active + step.idle_timeout:
-            self._state = _State.STOPPING
+            self._state = Stage.STOPPING
             self._start_ladder(PATIENT)
             return
         if step.glance_due(now) and not self._shell.asked_again and self._shell.watcher.listens():
@@ -333,35 +311,18 @@ class Session:
             if self._take_report():
                 return
             self._look(monotonic())
-        if self._state is _State.RUNNING:
+        if self._state is Stage.RUNNING:
             self._wake = step.next_event()
 
     def _look(self, now: float) -> None:
-        watcher, step = self._shell.watcher, self._step
-        # After ``exec`` another program has the shell's place: it may run to its end, but is not waited for once it
-        # asks for input, since nobody could give it another command.
-        replaced = watcher.replaced()
-        sight = watcher.find_reader() if replaced else watcher.look()
-        if sight.verdict is Verdict.LISTENS:
-            if self._lines.sending(self._terminal.command_fd):
-                sight = Sight(Verdict.BUSY)
-            elif not self._shell.asked_again:
-                self._shell.ask_again()
-        if sight.verdict is Verdict.GONE:
-            self._leave(None)
-            return
-        if sight.verdict is Verdict.WAITS and not replaced and (answer := step.answer()) is not None:
+        finding, sight = self._step.look(self._shell, now)
+        if finding is Finding.ANSWERS and (answer := self._step.answer()) is not None:
             self._type(answer, sight)
-            return
-        if not step.believe(sight, now):
-            return
-        if replaced:
-            self._leave(Event.SHELL_REPLACED)
-        elif sight.verdict is Verdict.WAITS:
+        elif finding is Finding.WAITS:
             self._waiting = sight
             self._finish(Event.WAITING_INPUT, None)
-        else:  # it listens without having reported, has lost its command pty or is stopped: no command can reach it
-            self._leave(Event.SHELL_EXITED)
+        elif finding in _LEAVES:
+            self._leave(_LEAVES[finding])
 
     def _start_ladder(self, pace: Pace) -> None:
         reader = self._waiting.pid if self._waiting is not None else 0
@@ -394,11 +355,11 @@ class Session:
 
     def _conclude(self) -> None:
         """End the step with the shell's report."""
-        stopped = self._state is _State.STOPPING
+        stopped = self._state is Stage.STOPPING
         self._take_ready()
         if stopped:
             self._lines.drop_typeahead()
-        if not self._shell.watcher.holds_command_pty():
+        if not self._shell.keeps_input():
             self._leave(Event.SHELL_EXITED)  # ``exec 10>&-`` and the like: it could not be reached any more
             return
         status = self._shell.last.status
@@ -413,7 +374,7 @@ class Session:
         if event is not None:
             self._step.forced = self._step.forced or event
             self._shell.kill()
-        self._state = _State.LEAVING
+        self._state = Stage.LEAVING
         self._waiting = None
         self._step.end = monotonic() + EXIT_LIMIT
         self._await_exit(monotonic())
@@ -435,5 +396,5 @@ class Session:
 
     def _finish(self, event: Event, status: int | None) -> None:
         self._result = self._step.outcome(event, status, self._shell, self._late)
-        self._state = _State.IDLE
+        self._state = Stage.IDLE
         self._wake = math.inf

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
+import select
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
@@ -17,6 +19,8 @@ from termgym.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
 from termgym.waiting import Watcher
 
 _DELETED = " (deleted)"  # proc(5): appended to the cwd link of a directory that is gone
+# ``exec`` itself, or what may run it unseen: a sourced file, an evaluated string, a redirection that closes.
+_CLOSING = re.compile(rb"exec|&-|source|\. |eval")
 
 
 class Shell:
@@ -31,7 +35,7 @@ class Shell:
         self.terminal = terminal
         self.lines = Lines(terminal)
         self.watcher = Watcher(terminal)
-        self.last = Report(0, b"", False, b"", ())
+        self.last = Report(0, b"", False, b"", {}, b"")
         """The latest report."""
         self.nonces = (b"-", b"-")
         """Of the latest command and the one before."""
@@ -41,11 +45,12 @@ class Shell:
         self.asked_again = True
         """Whether the latest command's report was asked for a second time."""
         self._before = self.last
+        self._may_lose_input = False
         self._wire = Wire(watch)
-        self._proc = self._pidfd = -1
+        self._cwd_link = f"/proc/{terminal.shell_pid}/cwd"
+        self._pidfd = -1
         self._closed = False
         try:
-            self._proc = os.open(f"/proc/{terminal.shell_pid}", os.O_PATH | os.O_CLOEXEC)
             self._pidfd = os.pidfd_open(terminal.shell_pid)
             self.lines.watch(self._pidfd)
         except OSError as error:
@@ -84,6 +89,14 @@ class Shell:
             if not int(flags.split()[1], 8) & os.O_CLOEXEC:
                 raise SandboxError(f"this bash does not make its descriptor {number} close-on-exec; bash 5.0 to 5.3 do")
 
+    def keeps_input(self) -> bool:
+        """Return whether the shell can still read commands (``exec 10>&-`` closes its saved copy of the command pty).
+
+        Looking costs a tenth of a builtin step. So it is left out until a command has come that contains what can close
+        a descriptor; should one slip through, the next step finds the shell cut off and says so.
+        """
+        return not self._may_lose_input or self.watcher.holds_command_pty()
+
     def send(self, command: bytes) -> None:
         """Type a command.
 
@@ -92,6 +105,7 @@ class Shell:
         """
         self._new_nonce()
         self._before = self.last
+        self._may_lose_input = self._may_lose_input or _CLOSING.search(command) is not None
         self.lines.write(
             self.terminal.command_fd, self._wire.command(command, self.nonces[0], self.last, self.terminal.script_fd)
         )
@@ -99,35 +113,42 @@ class Shell:
         if not self.watcher.sees_rest:
             self.ask_again()
 
+    @property
+    def sending(self) -> bool:
+        """Whether part of a command is still to be typed."""
+        return self.lines.sending(self.terminal.command_fd)
+
     def ask_again(self) -> None:
         """Ask for the report of a command whose line may have been unwound; does no harm otherwise."""
         self.asked_again = True
         with contextlib.suppress(OSError):  # it has ended, which shows elsewhere
             self.lines.write(self.terminal.command_fd, self._wire.again(self.nonces[0], self._before))
 
-    def receive(self) -> None:
-        """Take what the report pipe has."""
-        self.lines.receive()
-        if self.terminal.report_fd not in self.lines.open:
+    def take(self, fd: int, events: int) -> bytes:
+        """Read or write what a descriptor is ready for; return output, if it is that."""
+        if events & select.POLLOUT:
+            self.lines.flush(fd)
+            if events == select.POLLOUT:
+                return b""
+        if fd == self.terminal.report_fd:
+            self.lines.receive()
+            if fd not in self.lines.open:
+                self.connected = False
+        elif fd == self._pidfd:
             self.connected = False
-
-    def note_end(self) -> None:
-        """Take note that the process has ended."""
-        self.connected = False
-        self.lines.unwatch(self._pidfd)
+            self.lines.unwatch(fd)
+        elif fd != self.terminal.command_fd:  # whose output is an echo that nobody asked for
+            return self.lines.read(fd)
+        return b""
 
     def reported(self) -> bool:
         """Return whether the latest command has been reported; then ``last`` is its report."""
-        report = self._wire.parse(self.lines.inbox, self.nonces[0])
+        report = self._wire.parse(self.lines.inbox, self.nonces[0], self.last)
         if report is None:
             return False
         self.last = report
-        self.lines.inbox.clear()
+        self.lines.inbox = b""
         return True
-
-    def variables(self) -> Mapping[str, str]:
-        """Return the watched variables as of the latest report."""
-        return self._wire.variables(self.last)
 
     def exported(self, timeout: float = 10.0) -> Mapping[str, str]:
         """Return the exported variables, as a child of the shell would get them now.
@@ -148,16 +169,16 @@ class Shell:
     def cwd(self) -> str | None:
         """Return the working directory as the shell's own root shows it, None if the shell has ended."""
         try:
-            path = os.readlink("cwd", dir_fd=self._proc)
+            path = os.readlink(self._cwd_link)
         except OSError:
             return None
-        if path.endswith(_DELETED) and self._is_removed("cwd"):
+        if path.endswith(_DELETED) and self._is_removed():
             return path.removesuffix(_DELETED)
         return path
 
-    def _is_removed(self, link: str) -> bool:
+    def _is_removed(self) -> bool:
         try:
-            return os.stat(link, dir_fd=self._proc).st_nlink == 0
+            return os.stat(self._cwd_link).st_nlink == 0
         except OSError:
             return True
 
@@ -174,10 +195,9 @@ class Shell:
             self._forget_process()
 
     def _forget_process(self) -> None:
-        for fd in (self._proc, self._pidfd):
-            if fd >= 0:
-                os.close(fd)
-        self._proc = self._pidfd = -1
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+        self._pidfd = -1
 
     def _new_nonce(self) -> None:
         # Starts with a letter: it is also an argument of ``unset -f``.
@@ -186,25 +206,18 @@ class Shell:
     def _exchange(self, line: Callable[[bytes], bytes], timeout: float) -> Report:
         """Send a line of our own and wait for its report."""
         self._new_nonce()
-        self.lines.inbox.clear()
+        self.lines.inbox = b""
         said = bytearray()
         end = monotonic() + timeout
         with contextlib.suppress(OSError):  # it has ended: the report pipe tells so too
             self.lines.write(self.terminal.command_fd, line(self.nonces[0]))
         while True:
-            self._listing = bytes(self.lines.inbox)
+            self._listing = self.lines.inbox
             if self.reported():
                 return self.last
             left = end - monotonic()
             if left <= 0 or not self.connected:
                 how = "did not answer" if self.connected else "ended without an answer"
                 raise SandboxLost(f"the shell {how} within {timeout:g} s; it said {decode(bytes(said[-2000:]))!r}")
-            for fd, _ in self.lines.poll(left):
-                if fd == self.terminal.report_fd:
-                    self.receive()
-                elif fd == self.terminal.command_fd:
-                    self.lines.flush(fd)
-                elif fd == self._pidfd:
-                    self.note_end()
-                else:
-                    said += self.lines.read(fd)
+            for fd, events in self.lines.poll(left):
+                said += self.take(fd, events)

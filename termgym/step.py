@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from time import monotonic
 
 from termgym.capture import Streams
@@ -20,6 +21,28 @@ GLANCES = (0.004, 0.02)  # when to see whether the shell has come to rest withou
 SECOND_LOOK = 0.03  # between seeing a program wait and believing it [s]
 LONGEST_PAUSE = 1.0  # between two looks at a silent program [s]
 ANSWER_PAUSE = 0.01  # between two looks while an answer is due [s]
+
+
+class Stage(Enum):
+    """How far a session is with its step."""
+
+    IDLE = "no step runs"
+    SETTLING = "a noisy prompt is still writing; the command has not been sent"
+    CLEARING = "a program that waited for input is being ended; the command has not been sent"
+    RUNNING = "the command runs"
+    STOPPING = "the command is being stopped"
+    LEAVING = "the shell has ended; its exit status is awaited"
+
+
+class Finding(Enum):
+    """What a look at the processes means for the step."""
+
+    NOTHING = "go on"
+    ANSWERS = "the program reads, and the dialogue has an answer to what it wrote"
+    WAITS = "the program waits for input"
+    GONE = "the shell has ended"
+    REPLACED = "another program has the shell's place, and waits for input"
+    CUT_OFF = "no command can reach the shell any more"
 
 
 class Step:
@@ -119,7 +142,7 @@ class Step:
             if self.dialogue.due:
                 self._look_at = min(self._look_at, self.active)
 
-    def believe(self, sight: Sight, now: float) -> bool:
+    def _believe(self, sight: Sight, now: float) -> bool:
         """Take note of a look; return whether it is the second in a row to see the same."""
         if sight.verdict is Verdict.BUSY:
             self._pause = SILENCE if self.active > self._looked else min(2 * self._pause, LONGEST_PAUSE)
@@ -130,6 +153,28 @@ class Step:
         again = sight == self._seen and self.active <= self._looked
         self._looked, self._seen = now, sight
         return again and sight.verdict is not Verdict.BUSY
+
+    def look(self, shell: Shell, now: float) -> tuple[Finding, Sight]:
+        """Look at the processes; what is seen counts when it is seen twice."""
+        # After ``exec`` another program has the shell's place: it may run to its end, but is not waited for once it
+        # asks for input, since nobody could give it another command.
+        replaced = shell.watcher.replaced()
+        sight = shell.watcher.find_reader() if replaced else shell.watcher.look()
+        if sight.verdict is Verdict.GONE:
+            return Finding.GONE, sight
+        if sight.verdict is Verdict.LISTENS and not shell.asked_again:
+            shell.ask_again()
+            sight = Sight(Verdict.BUSY)
+        elif sight.verdict is Verdict.LISTENS and shell.sending:
+            sight = Sight(Verdict.BUSY)
+        if sight.verdict is Verdict.WAITS and not replaced and self.dialogue is not None and self.dialogue.due:
+            return Finding.ANSWERS, sight
+        if not self._believe(sight, now):
+            return Finding.NOTHING, sight
+        if sight.verdict is Verdict.WAITS:
+            return (Finding.REPLACED if replaced else Finding.WAITS), sight
+        # It listens without having reported, has lost its command pty or is stopped.
+        return Finding.CUT_OFF, sight
 
     def answer(self) -> bytes | None:
         """Return what the dialogue says now that a program reads, or None."""
@@ -151,15 +196,18 @@ class Step:
             late: what came between this step and the one before; what came after this step's end is put there.
         """
         main, error = self.output.main, self.output.error
-        late_output = late.main.kept() + late.error.kept()
-        late.clear()
-        errors = error.kept()
+        late_output = b""
+        if not late.empty:
+            late_output = late.main.kept() + late.error.kept()
+            late.clear()
+        errors, taken_out = error.kept(), 0
         if self.before.noisy or shell.last.noisy:
             mark = fence(shell.nonces[0])
             late.add(False, main.cut(mark))
             late.add(True, error.cut(mark))
             errors = without_traces(error.kept(), shell.nonces, self.before.status)
             errors = errors.removesuffix(shell.last.prompt * 2).removesuffix(shell.last.prompt)
+            taken_out = len(error.kept()) - len(errors)
             late_output = without_prompt(
                 without_traces(late_output, shell.nonces, self.before.status), self.before.prompt
             )
@@ -170,10 +218,9 @@ class Step:
             stderr=errors,
             late_output=late_output,
             stdout_bytes=main.total,
-            # What was taken out counts neither as kept nor as left out.
-            stderr_bytes=error.total - len(error.kept()) + len(errors),
+            stderr_bytes=error.total - taken_out,
             cwd=shell.cwd(),
-            variables=shell.variables(),
+            variables=dict(shell.last.variables),
             signals=tuple(self.signals),
             unanswered=self.unanswered,
             wall_s=monotonic() - self.started,
