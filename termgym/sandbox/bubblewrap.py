@@ -70,7 +70,9 @@ def launcher(
         argv += ["--ro-bind", f"{view.live}{path}", path]
     argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", chdir]
     if real_root:
-        argv += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        # All of them until setpriv takes them away: a program that gains any by exec loses its personality, and with
+        # it the fixed addresses (capabilities(7), security/commoncap.c).
+        argv += ["--cap-add", "ALL"]
     options = os.memfd_create("options", 0)
     try:
         os.write(options, b"".join(os.fsencode(word) + b"\0" for word in argv))

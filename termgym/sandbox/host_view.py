@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-from termgym.sandbox.environment import AGENT_GID, AGENT_NAME, AGENT_UID, HOSTNAME
+from termgym.sandbox.environment import AGENT_GID, AGENT_NAME, AGENT_UID, EPOCH, HOSTNAME
 
 _FROM_HOST = (
     "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "gai.conf", "inputrc", "ld.so.cache",
@@ -57,6 +57,8 @@ def make_etc(target: Path) -> None:
             shutil.copytree(source, copy, symlinks=True, copy_function=_copy)
     for name, text in _OWN.items():
         (target / name).write_text(text)
+        os.utime(target / name, (EPOCH, EPOCH))
+    os.utime(target, (EPOCH, EPOCH))
 
 
 def _copy(source: str, target: str) -> None:

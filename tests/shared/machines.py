@@ -14,7 +14,6 @@ import sysconfig
 from pathlib import Path
 
 ORDINARY = 65534
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def _hidden_ancestor(path: Path) -> Path | None:
