@@ -37,7 +37,7 @@ class Baseline:
         with unlocked(self.path, self._locked) as modes, opened_root(self.path) as root:
             if self._locked is None:
                 self._locked = list(modes)
-            yield Side(root, modes)
+            yield Side(root, modes, path=os.fsencode(self.path))
 
     def links(self) -> Links:
         """Return the hard links of the tree."""
@@ -58,7 +58,7 @@ class Baseline:
         """Return the content digest of a file of the base."""
         known = self._contents.get(pair.path)
         if known is None:
-            known = content_digest(pair.before_directory, pair.name)
+            known = content_digest(pair.old.directory, pair.old.name)
             if pair.before is not None and pair.before.size >= _REMEMBERED_SIZE:
                 self._contents[pair.path] = known
         return known

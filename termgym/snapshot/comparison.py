@@ -9,7 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from termgym.snapshot.walking import join, names_in, open_directory, split, status_at
+from termgym.snapshot.walking import handle, join, names_in, open_directory, split, status_at
+
+_SHORT = 3800  # bytes of a path that still leave room for a name under PATH_MAX
 
 
 class Status(NamedTuple):
@@ -87,58 +89,102 @@ class Side:
     inodes: Mapping[bytes, tuple[int, int]] = field(default_factory=dict)
     """Inodes of linked files, where lstat(2) does not tell the truth about them."""
 
-    def status(self, directory: int, path: bytes, name: bytes) -> Status | None:
-        """Return the status of an entry of an open directory, or None."""
-        found = status_at(directory, name)
+    path: bytes = b""
+    """Absolute path of the root; empty where it is not known."""
+
+    def handle(self, path: bytes) -> bytes:
+        """Return one path to a place in the tree, for calls that take no descriptor."""
+        if self.path and len(self.path) + len(path) < _SHORT:
+            return self.path + b"/" + path
+        return handle(self.root, path)
+
+    def status(self, place: Place, path: bytes) -> Status | None:
+        """Return the status of a place in the tree, or None if nothing is there."""
+        found = status_at(place.directory, place.name)
         if found is None:
             return None
         status = status_of(found, self.modes.get(path))
         return status._replace(inode=self.inodes[path]) if path in self.inodes else status
 
 
+class Place(NamedTuple):
+    """Where one path lies; good only until the next pair is asked for."""
+
+    directory: int
+    """Descriptor that ``name`` is relative to; -1 if nothing is there."""
+    name: bytes
+    handle: bytes
+    """The same place as one path, for the calls that take no descriptor."""
+
+
 class Pair(NamedTuple):
-    """One path in both trees. The descriptors are open only until the next pair is asked for."""
+    """One path in both trees."""
 
     path: bytes
     """Relative to the roots."""
     name: bytes
     before: Status | None
     after: Status | None
-    before_directory: int
-    """Descriptor of the directory that holds ``name``; -1 if there is none."""
-    after_directory: int
+    old: Place
+    new: Place
     complete: bool
     """Everything beneath this path is visited, in both trees."""
     same_bytes: bool
 
 
+_NOWHERE = Place(-1, b"", b"")
+
+
 def explore(before: Side, after: Side, touched: Touched) -> Iterator[Pair]:
     """Yield every touched path that is in one of the trees, a directory before its entries."""
     whole = b"" in touched.whole
-    yield Pair(
-        b"",
-        b".",
-        before.status(before.root, b"", b"."),
-        after.status(after.root, b"", b"."),
-        before.root,
-        after.root,
-        whole,
-        False,
-    )
+    old, new = (Place(side.root, b".", side.handle(b".")) for side in (before, after))
+    yield Pair(b"", b".", before.status(old, b""), after.status(new, b""), old, new, whole, False)
     pending = [(b"", True, True, whole)]
     while pending:
         path, in_before, in_after, whole = pending.pop()
-        with ExitStack() as stack:
-            old = _enter(stack, before, path) if in_before else -1
-            new = _enter(stack, after, path) if in_after else -1
-            for name in _names(touched, path, old, new, whole):
-                pair = _pair(before, after, touched, join(path, name), name, old, new, whole)
-                if pair.before is None and pair.after is None:
-                    continue
+        # One path lookup is cheaper than opening a directory, unless all of the directory is wanted.
+        if not whole and len(path) < _SHORT:
+            visits = _visit(before, after, touched, path, in_before, in_after)
+        else:
+            visits = _visit_opened(before, after, touched, path, in_before, in_after, whole)
+        for pair in visits:
+            yield pair
+            descent = _descent(pair, touched)
+            if descent is not None:
+                pending.append(descent)
+
+
+def _visit(before: Side, after: Side, touched: Touched, path: bytes, in_before: bool, in_after: bool) -> Iterator[Pair]:
+    """Yield the touched entries of a directory by their paths from the roots."""
+    for name in touched.named.get(path, ()):
+        at = join(path, name)
+        old = Place(before.root, at, before.handle(at)) if in_before else _NOWHERE
+        new = Place(after.root, at, after.handle(at)) if in_after else _NOWHERE
+        pair = _pair(before, after, touched, at, name, old, new, False)
+        if pair is not None:
+            yield pair
+
+
+def _visit_opened(
+    before: Side, after: Side, touched: Touched, path: bytes, in_before: bool, in_after: bool, whole: bool
+) -> Iterator[Pair]:
+    """Yield the entries of a directory by their names in it."""
+    with ExitStack() as stack:
+        old = _enter(stack, before, path) if in_before else -1
+        new = _enter(stack, after, path) if in_after else -1
+        names = touched.named.get(path, set())
+        if whole:
+            names = {name for directory in (old, new) if directory >= 0 for name in names_in(directory)}
+        for name in names:
+            was, now = (_place_in(directory, name) for directory in (old, new))
+            pair = _pair(before, after, touched, join(path, name), name, was, now, whole)
+            if pair is not None:
                 yield pair
-                descent = _descent(pair, touched)
-                if descent is not None:
-                    pending.append(descent)
+
+
+def _place_in(directory: int, name: bytes) -> Place:
+    return Place(directory, name, handle(directory, name)) if directory >= 0 else _NOWHERE
 
 
 def _enter(stack: ExitStack, side: Side, path: bytes) -> int:
@@ -151,17 +197,13 @@ def _enter(stack: ExitStack, side: Side, path: bytes) -> int:
     return descriptor
 
 
-def _names(touched: Touched, path: bytes, old: int, new: int, whole: bool) -> set[bytes]:
-    if not whole:
-        return touched.named.get(path, set())
-    return {name for directory in (old, new) if directory >= 0 for name in names_in(directory)}
-
-
 def _pair(
-    before: Side, after: Side, touched: Touched, path: bytes, name: bytes, old: int, new: int, whole: bool
-) -> Pair:
-    was = before.status(old, path, name) if old >= 0 else None
-    now = after.status(new, path, name) if new >= 0 else None
+    before: Side, after: Side, touched: Touched, path: bytes, name: bytes, old: Place, new: Place, whole: bool
+) -> Pair | None:
+    was = before.status(old, path) if old.directory >= 0 else None
+    now = after.status(new, path) if new.directory >= 0 else None
+    if was is None and now is None:
+        return None
     one_sided = not (was and was.is_directory and now and now.is_directory)
     complete = whole or one_sided or path in touched.whole
     return Pair(path, name, was, now, old, new, complete, path in touched.same_bytes)

@@ -151,12 +151,12 @@ def copy_entry(
 
 def copy_bytes(directory: int, name: bytes, target: int, last: bytes) -> None:
     """Write the content of one file over another one that exists, keeping holes."""
-    source = open_file(directory, name)
+    source, status = open_file(directory, name)
     try:
         sink = os.open(last, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=target)
         try:
-            size = os.fstat(source).st_size
-            if size > _SMALL or os.fstat(source).st_blocks * 512 < size:
+            size = status.st_size
+            if size > _SMALL or status.st_blocks * 512 < size:
                 os.ftruncate(sink, 0)
                 for begin, end in data_extents(source, size):
                     _copy_extent(source, sink, begin, end)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from termgym.snapshot.baseline import Baseline
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.snapshot.comparison import Pair, Status
-from termgym.snapshot.entry import attributes, content_digest, kind_of
+from termgym.snapshot.entry import attributes, content_digest, kind_of, link_target
 from termgym.snapshot.links import links_among
 
 _SHORT = 16  # hexadecimal digits of a digest that are shown
@@ -65,12 +65,12 @@ def _differences(base: Baseline, pair: Pair) -> list[Change]:
     if (before.uid, before.gid) != (after.uid, after.gid):
         found.append(Change(path, ChangeKind.OWNER, f"{before.uid}:{before.gid}", f"{after.uid}:{after.gid}"))
     old, new = (
-        attributes(pair.before_directory, pair.name),
-        attributes(pair.after_directory, pair.name),
+        attributes(pair.old.handle),
+        attributes(pair.new.handle),
     )
     if old != new:
         found.append(Change(path, ChangeKind.XATTR, _listed(old, new), _listed(new, old)))
-    if not after.is_directory and before.mtime_ns != after.mtime_ns:
+    if not found and not after.is_directory and before.mtime_ns != after.mtime_ns:
         found.append(Change(path, ChangeKind.MTIME, _seconds(before.mtime_ns), _seconds(after.mtime_ns)))
     return found
 
@@ -84,13 +84,13 @@ def _contents(base: Baseline, pair: Pair, before: Status, after: Status) -> tupl
     """Return the contents of two paths of the same kind in words."""
     if stat.S_ISLNK(after.mode):
         return (
-            os.fsdecode(os.readlink(pair.name, dir_fd=pair.before_directory)),
-            os.fsdecode(os.readlink(pair.name, dir_fd=pair.after_directory)),
+            os.fsdecode(link_target(pair.old.directory, pair.old.name)),
+            os.fsdecode(link_target(pair.new.directory, pair.new.name)),
         )
     if stat.S_ISREG(after.mode) and not pair.same_bytes:
         return (
             base.content(pair).hex()[:_SHORT],
-            content_digest(pair.after_directory, pair.name).hex()[:_SHORT],
+            content_digest(pair.new.directory, pair.new.name).hex()[:_SHORT],
         )
     if stat.S_ISCHR(after.mode) or stat.S_ISBLK(after.mode):
         return _device(before.rdev), _device(after.rdev)

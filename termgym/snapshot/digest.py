@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from termgym.snapshot.comparison import Pair, Side, Status, status_of
-from termgym.snapshot.entry import attributes, content_digest, kind_of, read_file
+from termgym.snapshot.comparison import Pair, Place, Side, Status, status_of
+from termgym.snapshot.entry import attributes, content_digest, kind_of, link_target, read_file
 from termgym.snapshot.links import Group, Links, links_among
 from termgym.snapshot.normalise import is_normalised, normalise
 from termgym.snapshot.unlocking import unlocked
-from termgym.snapshot.walking import opened_root, split, walk
+from termgym.snapshot.walking import handle, opened_root, split, walk
 
 _BY_KIND_ALONE = frozenset({"socket", "char-device", "block-device"})
 
@@ -51,11 +51,12 @@ def digest_nodes(side: Side) -> Nodes:
     linked = []
     for path, directory, name, found in walk(side.root):
         status = status_of(found, side.modes.get(path))
+        place = Place(directory, name, handle(directory, name))
         if status.is_directory:
-            heads[path] = _head(status, directory, name)
+            heads[path] = _head(status, place)
             nodes.children[path] = {}
         else:
-            nodes.children[split(path)[0]][name] = _leaf(status, directory, name)
+            nodes.children[split(path)[0]][name] = _leaf(status, place, name)
             if status.is_linked:
                 linked.append((path, status.inode))
     nodes.root = _combine(nodes.children, heads)
@@ -77,10 +78,10 @@ def digest_pairs(nodes: Nodes, pairs: Iterable[Pair]) -> str:
             if after is None:
                 raise FileNotFoundError
             if after.is_directory and pair.path not in heads:
-                heads[pair.path] = _head(after, pair.after_directory, pair.name)
+                heads[pair.path] = _head(after, pair.new)
                 children[pair.path] = {} if pair.complete else dict(nodes.children[pair.path])
             elif not after.is_directory:
-                children[parent][pair.name] = _leaf(after, pair.after_directory, pair.name)
+                children[parent][pair.name] = _leaf(after, pair.new, pair.name)
                 if after.is_linked:
                     linked.append((pair.path, after.inode))
         except FileNotFoundError:  # removed before, or by a program that still runs
@@ -111,25 +112,26 @@ def _tree_digest(root: bytes, groups: Iterable[Group]) -> str:
     return state.hexdigest()
 
 
-def _head(status: Status, directory: int, name: bytes) -> bytes:
+def _head(status: Status, place: Place) -> bytes:
     """Return everything about a path but its content."""
     kind = kind_of(status.mode)
     if kind in _BY_KIND_ALONE:
         return b"%s\0" % kind.encode()
     head = b"%s %o %d:%d\0" % (kind.encode(), stat.S_IMODE(status.mode), status.uid, status.gid)
-    for key, value in sorted(attributes(directory, name).items()):
+    for key, value in sorted(attributes(place.handle).items()):
         head += b"%s=%d:%s\0" % (os.fsencode(key), len(value), value)
     return head
 
 
-def _leaf(status: Status, directory: int, name: bytes) -> bytes:
+def _leaf(status: Status, place: Place, name: bytes) -> bytes:
     """Return the digest of a path that is not a directory."""
-    state = hashlib.sha256(_head(status, directory, name))
+    state = hashlib.sha256(_head(status, place))
+    at = place.directory, place.name
     if stat.S_ISLNK(status.mode):
-        state.update(os.readlink(name, dir_fd=directory))
+        state.update(link_target(*at))
     elif stat.S_ISREG(status.mode):
         if is_normalised(name, status.size):
-            state.update(hashlib.sha256(normalise(name, read_file(directory, name))).digest())
+            state.update(hashlib.sha256(normalise(name, read_file(*at))).digest())
         else:
-            state.update(content_digest(directory, name))
+            state.update(content_digest(*at))
     return state.digest()

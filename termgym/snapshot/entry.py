@@ -8,8 +8,6 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from termgym.snapshot.walking import handle
-
 _KINDS = {
     stat.S_IFREG: "file",
     stat.S_IFDIR: "dir",
@@ -36,10 +34,17 @@ def kind_of(mode: int) -> str:
     return _KINDS[stat.S_IFMT(mode)]
 
 
-def attributes(directory: int, name: bytes) -> Mapping[str, bytes]:
+def attributes(path: bytes) -> Mapping[str, bytes]:
     """Return the extended attributes that belong to the agent's world: ``user.*``, ``security.*`` and POSIX ACLs."""
-    path = handle(directory, name)
-    return {key: os.getxattr(path, key, follow_symlinks=False) for key in attribute_names(path) if is_visible(key)}
+    found = {}
+    for key in attribute_names(path):
+        if is_visible(key):
+            try:
+                found[key] = os.getxattr(path, key, follow_symlinks=False)
+            except OSError as error:
+                if error.errno != errno.ENODATA:  # removed since it was listed
+                    raise
+    return found
 
 
 def attribute_names(path: bytes) -> list[str]:
@@ -61,8 +66,22 @@ def is_visible(attribute: str) -> bool:
     )
 
 
-def open_file(directory: int, name: bytes) -> int:
-    """Open a regular file for reading.
+def link_target(directory: int, name: bytes) -> bytes:
+    """Return the target of a symbolic link.
+
+    Raises:
+        FileNotFoundError: it is gone, or something else took its place since it was looked at.
+    """
+    try:
+        return os.readlink(name, dir_fd=directory)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise FileNotFoundError(errno.ENOENT, "not a symbolic link any more", os.fsdecode(name)) from error
+        raise
+
+
+def open_file(directory: int, name: bytes) -> tuple[int, os.stat_result]:
+    """Open a regular file for reading; return its descriptor and status.
 
     Raises:
         FileNotFoundError: it is gone, or something else took its place since it was looked at.
@@ -73,17 +92,18 @@ def open_file(directory: int, name: bytes) -> int:
         if error.errno in (errno.ELOOP, errno.ENXIO):
             raise FileNotFoundError(errno.ENOENT, "not a regular file any more", os.fsdecode(name)) from error
         raise
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        return descriptor, status
     os.close(descriptor)
     raise FileNotFoundError(errno.ENOENT, "not a regular file any more", os.fsdecode(name))
 
 
 def read_file(directory: int, name: bytes) -> bytes:
     """Return the bytes of a regular file that is known to be small."""
-    descriptor = open_file(directory, name)
+    descriptor, status = open_file(directory, name)
     try:
-        return b"".join(_pieces(descriptor, 0, os.fstat(descriptor).st_size))
+        return b"".join(_pieces(descriptor, 0, status.st_size))
     finally:
         os.close(descriptor)
 
@@ -94,9 +114,11 @@ def content_digest(directory: int, name: bytes) -> bytes:
     Files above ``WHOLE_LIMIT`` are digested by their blocks that are not zero, because a sparse file of a terabyte
     takes an agent one command and a plain hash ten minutes.
     """
-    descriptor = open_file(directory, name)
+    descriptor, status = open_file(directory, name)
     try:
-        size = os.fstat(descriptor).st_size
+        size = status.st_size
+        if size <= _BLOCK:
+            return hashlib.sha256(os.pread(descriptor, size, 0)).digest()
         state = hashlib.sha256()
         if size <= WHOLE_LIMIT:
             for piece in _pieces(descriptor, 0, size):

@@ -74,14 +74,14 @@ class OverlaySnapshot:
         """Return what differs between base and live, sorted."""
         touched, inodes = self._touched()
         with self._baseline.opened() as before, opened_root(self.live) as root:
-            live = Side(root, inodes=inodes)
+            live = Side(root, inodes=inodes, path=os.fsencode(self.live))
             return changes_in(self._baseline, self._baseline.pairs(before, live, touched))
 
     def digest(self) -> str:
         """Return the Merkle digest of the live tree."""
         nodes, (touched, inodes) = self._baseline.nodes(), self._touched()
         with self._baseline.opened() as before, opened_root(self.live) as root:
-            live = Side(root, inodes=inodes)
+            live = Side(root, inodes=inodes, path=os.fsencode(self.live))
             return digest_pairs(nodes, self._baseline.pairs(before, live, touched))
 
     def save(self) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from termgym.errors import SnapshotError
 from termgym.snapshot.comparison import Pair, Side, Status
 from termgym.snapshot.copying import copy_attributes, copy_bytes, copy_entry, link, set_owner, set_times
-from termgym.snapshot.entry import attributes, content_digest, is_visible
+from termgym.snapshot.entry import attributes, content_digest, is_visible, link_target
 from termgym.snapshot.flags import clear_flags
 from termgym.snapshot.links import Group, Links, links_among
 from termgym.snapshot.walking import opened, split
@@ -74,7 +74,7 @@ class _Repair:
             path, before, after = pair.path, pair.before, pair.after
             self.visited[path] = None
             if after is not None:
-                clear_flags(pair.after_directory, pair.name, after.mode)
+                clear_flags(pair.new.directory, pair.new.name, after.mode)
                 if after.is_linked:
                     linked.append((path, after.inode))
             if before is not None and before.is_directory:
@@ -147,10 +147,10 @@ def _same_content(pair: Pair, before: Status, after: Status) -> bool:
     if stat.S_ISREG(after.mode):
         if before.size != after.size:
             return False
-        digests = [content_digest(at, pair.name) for at in (pair.before_directory, pair.after_directory)]
+        digests = [content_digest(place.directory, place.name) for place in (pair.old, pair.new)]
         return digests[0] == digests[1]
     if stat.S_ISLNK(after.mode):
-        targets = [os.readlink(pair.name, dir_fd=at) for at in (pair.before_directory, pair.after_directory)]
+        targets = [link_target(place.directory, place.name) for place in (pair.old, pair.new)]
         return targets[0] == targets[1]
     return before.rdev == after.rdev
 
@@ -161,4 +161,4 @@ def _same_metadata(pair: Pair, before: Status, after: Status) -> bool:
         after.uid,
         after.gid,
         after.mtime_ns,
-    ) and attributes(pair.before_directory, pair.name) == attributes(pair.after_directory, pair.name)
+    ) and attributes(pair.old.handle) == attributes(pair.new.handle)

@@ -25,11 +25,11 @@ from termgym.errors import SnapshotError
 from termgym.snapshot.baseline import Baseline, baseline
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.snapshot.comparison import Side, Touched
-from termgym.snapshot.copying import remove_entries, remove_tree
+from termgym.snapshot.copying import copy_tree, remove_entries, remove_tree
 from termgym.snapshot.diff import changes_in
 from termgym.snapshot.digest import tree_digest
 from termgym.snapshot.flags import clear_flags
-from termgym.snapshot.keeping import find_copy
+from termgym.snapshot.keeping import find_copy, load_copy
 from termgym.snapshot.links import find_links
 from termgym.snapshot.unlocking import overrides_modes, relock, unlock, unlocked
 from termgym.snapshot.walking import open_directory, opened, opened_root, split, status_at, walk
@@ -84,13 +84,12 @@ class RsyncSnapshot:
     def save(self) -> str:
         """Keep a copy of the live tree."""
         token = uuid4().hex
-        (self._kept / token).mkdir()
-        _synchronise(Baseline(self.live), self._kept / token)
+        copy_tree(self.live, self._kept / token)
         return token
 
     def load(self, token: str) -> None:
-        """Let rsync make the live tree equal to the copy that ``save`` kept."""
-        _synchronise(Baseline(find_copy(self._kept, token)), self.live)
+        """Correct what differs from the copy that ``save`` kept."""
+        load_copy(self.live, find_copy(self._kept, token))
 
     def forget(self, token: str) -> None:
         """Free the copy that ``save`` kept."""

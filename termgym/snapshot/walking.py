@@ -1,4 +1,4 @@
-"""Directories by descriptor: no path is too long, none is too deep, and no symbolic link is followed.
+"""Directories by descriptor: no path is too long, and none is too deep.
 
 A tree is walked with a stack of relative paths instead of a chain of open directories, so a tree of thousands of levels
 needs neither recursion nor more than one descriptor a tree.
@@ -74,7 +74,7 @@ def status_at(directory: int, name: bytes) -> os.stat_result | None:
     """Return the status of an entry itself, or None if it is not there."""
     try:
         return os.stat(name, dir_fd=directory, follow_symlinks=False)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 
@@ -92,7 +92,11 @@ def walk(root: int) -> Iterator[tuple[bytes, int, bytes, os.stat_result]]:
     pending = [b""]
     while pending:
         path = pending.pop()
-        with opened(root, path) as directory:
+        try:
+            directory = open_directory(root, path)
+        except (FileNotFoundError, NotADirectoryError):  # a program that still runs removed it meanwhile
+            continue
+        try:
             for name in names_in(directory):
                 status = status_at(directory, name)
                 if status is None:
@@ -101,3 +105,5 @@ def walk(root: int) -> Iterator[tuple[bytes, int, bytes, os.stat_result]]:
                 yield child, directory, name, status
                 if stat.S_ISDIR(status.st_mode):
                     pending.append(child)
+        finally:
+            os.close(directory)

@@ -22,10 +22,12 @@ ROLES = {
     "root": ("overlay", "overlay-userns", "manifest", "rsync"),
     "user": ("overlay-userns", "manifest", "rsync"),
     "plain": ("manifest", "rsync"),
+    "disk": ("manifest", "rsync"),
 }
 """Who runs the snapshots -> the backends that must work for them: root in a private mount namespace, an ordinary user
-in a user namespace, an ordinary user without any namespace."""
+in a user namespace, an ordinary user without any namespace in memory, and the same on a disk."""
 
+_DIRECTORIES = {"plain": "/dev/shm", "disk": "/var/tmp"}
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -68,20 +70,20 @@ def _answer(role: str, body: Callable[..., Any], args: tuple[Any, ...]) -> tuple
     except BaseException:  # noqa: BLE001 - the parent raises it again
         return True, traceback.format_exc()
     finally:
-        if role == "plain" and scratch is not None:
+        if role in _DIRECTORIES and scratch is not None:
             subprocess.run(["chmod", "-R", "u+rwX", scratch], check=True)
             shutil.rmtree(scratch)
 
 
 def _enter(role: str) -> Path:
     """Take on a role, and return an empty directory to work in."""
-    if role in ("user", "plain") and os.geteuid() == 0:
+    if role != "root" and os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
         _LIBC.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # or /proc/self/uid_map belongs to root
-    if role == "plain":
-        return Path(tempfile.mkdtemp(prefix="snapshot-test-", dir="/var/tmp"))
+    if role in _DIRECTORIES:
+        return Path(tempfile.mkdtemp(prefix="snapshot-test-", dir=_DIRECTORIES[role]))
     if role == "user":
         uid, gid = os.geteuid(), os.getegid()
         _check(_LIBC.unshare(CLONE_NEWUSER | CLONE_NEWNS), "unshare")
