@@ -187,30 +187,29 @@ class Episode:
             return False
 
     def _act(self, action: Action) -> bool:
-        if isinstance(action, ActionPlan):
-            self.session.begin(
-                action.command.encode("utf-8", "surrogateescape"),
-                timeout=self._time_allowed(action.timeout),
-                idle_timeout=action.idle_timeout,
-                dialogue=[(exchange.expect, exchange.send) for exchange in action.dialogue],
-            )
-            return True
         if isinstance(action, Submit):
             self._instead = StepResult(Event.DONE, cwd=self._cwd)
             return False
-        return self._type(action)
-
-    def _type(self, action: Keys) -> bool:
-        if not self.session.waiting:
-            self._instead = self._refused(Event.REJECTED, "no program waits for input: there is nothing to type at")
-            return False
         try:
-            typed = to_bytes(action.keys)
-        except ValueError as error:
+            self._send(action)
+        except ValueError as error:  # a key that is none, a dialogue's pattern
             self._instead = self._refused(Event.REJECTED, str(error))
             return False
-        self.session.begin_keys(typed, timeout=self._time_allowed(action.timeout))
         return True
+
+    def _send(self, action: ActionPlan | Keys) -> None:
+        timeout = self._time_allowed(action.timeout)
+        if isinstance(action, Keys):
+            if not self.session.waiting:
+                raise ValueError("no program waits for input: there is nothing to type at")
+            self.session.begin_keys(to_bytes(action.keys), timeout=timeout)
+            return
+        self.session.begin(
+            action.command.encode("utf-8", "surrogateescape"),
+            timeout=timeout,
+            idle_timeout=action.idle_timeout,
+            dialogue=[(exchange.expect, exchange.send) for exchange in action.dialogue],
+        )
 
     def _time_allowed(self, asked: float) -> float:
         """Return a step's time-out: what it asks for, within what is left of the trajectory [s]."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
@@ -86,9 +87,11 @@ def test_nonzero(env: TermEnv) -> None:
     assert (observation["event"], observation["exit_code"]) == (Event.NONZERO, 42)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "ls", "touch /tmp/reached", '{"command": 5}', '{"command":"ls","timeout":NaN}', "☕\x00"]
-)
+SURROGATES = ['{"command": "\\ud800"}', '{"command": "\ud800"}', '{"keys": "\\udfff"}']
+MALFORMED = [*SURROGATES, "", "ls", "touch /tmp/x", '{"command": 5}', '{"command":"ls","timeout":NaN}', "☕\x00"]
+
+
+@pytest.mark.parametrize("text", MALFORMED, ids=ascii)
 def test_malformed_text_never_reaches_the_shell(env: TermEnv, text: str) -> None:
     observation, reward, terminated, truncated, info = env.step(text)
     assert (observation["event"], observation["exit_code"]) == (Event.MALFORMED, -1)
@@ -166,6 +169,21 @@ def test_keys_that_are_none_are_rejected_and_the_program_still_waits(env: TermEn
     observation, *_ = env.step(keys("Ctrl-D"))
     assert observation["event"] == Event.REJECTED
     assert env.step(keys("C-d"))[0]["event"] == Event.DONE
+
+
+def test_a_pattern_that_cannot_be_searched_is_told(env: TermEnv) -> None:
+    """Whatever an agent writes ends in an event, never in an exception of the environment."""
+    observation, *_ = env.step(plan("read x", dialogue=[(r"\p{Lu}(?|a|b)", "x\n")], timeout=1))
+    assert observation["event"] in (Event.REJECTED, Event.WAITING_INPUT)
+    assert run(env, "echo ok")[0]["stdout"] == "ok\n"
+
+
+def test_a_hostile_pattern_does_not_hang(env: TermEnv) -> None:
+    ask = 'python3 -c \'print("a" * 40, end="", flush=True); input()\''
+    began = time.monotonic()
+    env.step(plan(ask, dialogue=[("(a|aa)+b", "x\n")], timeout=2))
+    assert time.monotonic() - began < 30
+    assert run(env, "echo ok")[0]["stdout"] == "ok\n"
 
 
 def test_not_reset(make: Callable[..., TermEnv]) -> None:

@@ -38,6 +38,7 @@ def strays(globs: tuple[str, ...], *paths: str) -> tuple[str, ...]:
         ("/srv/a", ["/srv/a"], ["/srv/a/b", "/srv/ab", "/srv"]),
         ("/srv/*", ["/srv/a", "/srv/.a"], ["/srv/a/b", "/srv"]),
         ("/srv/**", ["/srv", "/srv/a", "/srv/a/b/c"], ["/srvx", "/tmp"]),
+        ("/srv/**", ["/srv/a\nb", "/srv/a\n/b"], ["/a\nb"]),
         ("/srv/**/log", ["/srv/log", "/srv/a/b/log"], ["/srv/a/logs", "/srv/alog"]),
         ("/srv/*.txt", ["/srv/a.txt"], ["/srv/atxt", "/srv/a/b.txt"]),
         ("/srv/f?", ["/srv/f1"], ["/srv/f", "/srv/f/", "/srv/f12"]),
@@ -59,7 +60,11 @@ def test_a_path_strays_once_however_much_of_it_changed() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=60) | st.binary(max_size=30))
+@given(
+    st.text("a'\"\\ \n$`!~*-", max_size=30)
+    | st.text(st.characters(codec="utf-8"), max_size=60)
+    | st.binary(max_size=30)
+)
 def test_bash_reads_a_quoted_word_as_it_was(text: str | bytes) -> None:
     """Variables may hold quotes, line ends and bytes that are no UTF-8; they must come back exactly."""
     value = os.fsdecode(text).replace("\0", "")

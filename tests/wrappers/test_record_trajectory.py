@@ -74,6 +74,16 @@ def test_writes_a_line_for_everything_that_happens(tmp_path: Path) -> None:
     assert rest[5]["steps"] == 0
 
 
+def test_the_end_of_an_episode_is_on_disk_when_its_last_step_returns(tmp_path: Path) -> None:
+    """A trainer may be killed at any time; what an episode left behind must not wait for the next reset."""
+    env = RecordTrajectory(gym.make("Counter-v0"), tmp_path / "t.jsonl")
+    env.reset(seed=5)
+    env.step(0)
+    env.step(1)
+    assert lines(tmp_path / "t.jsonl")[-1]["type"] == "final"
+    env.close()
+
+
 def test_refuses_arguments_that_could_not_be_replayed(tmp_path: Path) -> None:
     """Better an error before the first step than a file that is worth nothing after the last."""
     with pytest.raises(ValueError, match=r"argument start=.* is not plain data"):
