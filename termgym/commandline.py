@@ -5,8 +5,8 @@ strings, ``eval``, substitutions, pipelines into a shell, literal variables and 
 tell (the value of a variable from outside, a name put together at run time) it does not know.
 
 The grammar is tree-sitter's. It recovers from errors, but some texts cost it time that grows with their square, so a
-text too long or too tangled is read line by line with a coarser eye: bounds, not clocks, so the same text always gets
-the same answer.
+text too long is read line by line with a coarser eye: a bound, not a clock, so the same text always gets the same
+answer.
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ from termgym.launchers import INTERPRETERS, SHELLS, launched, program, shell_scr
 from termgym.shelltree import ansi_c, leaves, programs, source, substitutions, without_heredocs
 
 PARSE_LIMIT = 8_192
-"""Longest text for the grammar [bytes]."""
-HEREDOC_LIMIT = 64
-"""Most ``<<`` for the grammar; its time grows with their square."""
-EXPANSION_LIMIT = 500
-"""Most ``${`` for the grammar."""
+"""Longest text for the grammar [bytes]; at twice this some texts take half a second."""
 DEPTH_LIMIT = 4
 """How deep a script in a script is read."""
 CALL_LIMIT = 5_000
@@ -112,8 +108,7 @@ class _Reader:
         data = text.replace("\0", "").replace("${IFS}", " ").replace("$IFS", " ").encode("utf-8", "replace")
         if len(data) > PARSE_LIMIT:
             data = without_heredocs(data.decode()).encode()
-        tangled = data.count(b"<<") > HEREDOC_LIMIT or data.count(b"${") > EXPANSION_LIMIT
-        if len(data) > PARSE_LIMIT or tangled:
+        if len(data) > PARSE_LIMIT:
             self._read_roughly(without_heredocs(data.decode()), depth)
             return
         root = Parser(_language()).parse(data).root_node

@@ -33,6 +33,7 @@ class StepFacts:
     goal: tuple[CheckResult, ...] = ()
     """The task's goal checks, as far as they were evaluated: all for ``reward="shaped"``, else up to a failure."""
     success: bool = False
+    """Whether the goal was looked at and holds."""
     ended: bool = False
     """Whether the episode ends with this step (terminated or truncated)."""
     drift: tuple[str, ...] = ()
@@ -40,8 +41,11 @@ class StepFacts:
     environment_active: bool = True
     """Whether the task's required variables have their values."""
     cpu_s: float | None = None
+    """CPU time of the step [s]; None: not measured."""
     peak_bytes: int | None = None
+    """Highest memory use of the step [bytes]; None: not measured."""
     gpu_peak_bytes: int | None = None
+    """Highest GPU memory use of the step [bytes]; None: no GPU, or not measured."""
     unhealthy: bool = False
     """Whether the machine is over its thermal or health limit."""
     shell_broken: bool = False

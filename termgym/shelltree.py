@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from termgym.launchers import program
 
-VISITS = 2_000
+VISITS = 500
 """Most nodes that one question looks at; nested questions would cost the square of a hostile text."""
 
 

@@ -99,7 +99,7 @@ def zone(root: Path, number: int, celsius: float | str, **trips: float) -> Path:
 
 def test_the_hottest_zone_against_its_lowest_limit(tmp_path: Path) -> None:
     zone(tmp_path, 0, 50, critical=100, passive=85)
-    zone(tmp_path, 1, 70, hot=80, active=40)
+    zone(tmp_path, 1, 70, critical=95, hot=80, active=40)
     zone(tmp_path, 2, 99)
     assert hottest(tmp_path) == -10.0
 

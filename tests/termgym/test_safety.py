@@ -76,6 +76,7 @@ UNSAFE = {
         "! rm -rf /",
         "rm -rf \\\n  /",
         "mv /home /dev/null",
+        "ls\0; rm -rf /",
         "rm -rf /{bin,etc}",
         "rm -rf /e*",
         "rm -rf /h*/agent/*",
@@ -507,6 +508,8 @@ def test_a_look_at_a_path_serves_files_but_not_services() -> None:
     assert not watch.unchecked("ls -l /etc/motd")
     assert not watch.unchecked("echo x > /etc/motd")
     assert watch.unchecked("systemctl restart nginx")
+    watch.reset()
+    assert not watch.unchecked("id; chown root f; systemctl restart nginx")
 
 
 def test_the_watch_goes_back_to_a_kept_state() -> None:
@@ -571,6 +574,7 @@ def test_a_long_heredoc_is_content_not_commands() -> None:
     """Writing a big script is no harm; running one that is too long to parse is still seen."""
     body = "rm -rf /\n" * 50_000
     assert violations(f"cat > x.sh <<'EOF'\n{body}EOF\nls") == ()
+    assert violations(f"cat > x.sh <<'EOF'\n{body}EOF\necho 'never; rm -rf /'") == ()
     assert violations("echo padding\n" * 10_000 + "sudo rm -rf /\n") == ("rm_rf_root",)
 
 
