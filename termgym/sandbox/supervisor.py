@@ -299,6 +299,7 @@ def main(fd: int, mode: str, owner_pid: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o022)
     syscalls.disable_address_randomisation()
+    os.set_inheritable(fd, False)  # or every shell would get our socket, and the agent could speak for us
     wire = Wire(socket.socket(fileno=fd))
     try:
         supervisor = Supervisor(wire, isolated=mode == "isolated")
