@@ -6,10 +6,12 @@ Compare ratios, not milliseconds: they hold across machines and load.
 from __future__ import annotations
 
 import argparse
+import os
 import select
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pexpect
 
@@ -43,7 +45,8 @@ def pexpect_times(steps: int, delay: float | None) -> list[float]:
     Args:
         delay: pexpect's delaybeforesend, which is 50 ms unless one knows about it.
     """
-    child = pexpect.spawn("bash", ["--norc", "--noprofile"], echo=False, encoding="utf-8")
+    environment: Any = {**os.environ, "HISTFILE": ""}  # the stubs take os.environ only
+    child = pexpect.spawn("bash", ["--norc", "--noprofile"], echo=False, encoding="utf-8", env=environment)
     child.delaybeforesend = delay
     try:
 

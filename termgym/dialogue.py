@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+Exchanges = Sequence[tuple[str, str]]
+"""(pattern, text) pairs."""
 _WINDOW = 8192  # how much of the latest output a pattern is searched in [bytes]
 
 
 class Dialogue:
     """Pairs of a pattern and what to type; each is used once, the first that matches first."""
 
-    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, pairs: Exchanges) -> None:
         self._open: list[tuple[re.Pattern[str], str]] = []
         for expect, send in pairs:
             try:

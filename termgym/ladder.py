@@ -50,9 +50,12 @@ def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> 
     if _signal(watcher.foreground(), [], signal.SIGINT):
         yield Rung("SIGINT", pace.interrupt)
     for number, more in ((signal.SIGTERM, [signal.SIGCONT]), (signal.SIGKILL, [])):
+        own_children = 0
         for _ in range(_KILL_ROUNDS if number is signal.SIGKILL else 1):
             victims = _victims(terminal, watcher, reader)
-            if not victims:
+            # A second set of children of its own: the shell itself is in a loop, and starts the next when one dies.
+            own_children += all(_parent(pid) == terminal.shell_pid for pid in victims)
+            if not victims or own_children > 1:
                 break
             for each in (number, *more):
                 _signal(0, victims, each)
@@ -75,6 +78,11 @@ def _victims(terminal: Terminal, watcher: Watcher, reader: int) -> list[int]:
     group = watcher.foreground()
     victims = [each.pid for each in watcher.members(group) if each.pid != terminal.shell_pid] if group else []
     return [*victims, reader] if reader and reader not in victims and reader != terminal.shell_pid else victims
+
+
+def _parent(pid: int) -> int:
+    status = read_stat(pid)
+    return 0 if status is None else status.parent
 
 
 def _signal(group: int, pids: Sequence[int], number: signal.Signals) -> bool:

@@ -20,7 +20,7 @@ VALUE_LIMIT = 4096  # of a watched variable [characters]
 # Errors to their own pty; then close-on-exec for 240 to 243, which bash has no command for: it gives the flag to its
 # own saved copies (10 to 13 while the redirections of an ``eval`` last), and to duplicates of such descriptors.
 OPENING = (
-    b"exec 2>&243; set +o history +H; unset HISTFILE MAILCHECK; PS1='\\[\\]' PS2=; "
+    b"exec 2>&243; set +o history +H; history -c; unset HISTFILE MAILCHECK; PS1='\\[\\]' PS2=; export -n PS1; "
     b"eval 'exec 250>&10 251<&11 252<&12 253<&13' 240>&- 241<&- 242>&- 243>&-; "
     b"exec 240>&250 241<&251 242<&252 243<&253 250>&- 251<&- 252<&- 253<&-\n"
 )
@@ -74,8 +74,12 @@ class Wire:
         return start + self._plain.replace(b"@", nonce, 1) + b"\n"
 
     def again(self, nonce: bytes, last: Report) -> bytes:
-        """Return the line that asks for the report of a command whose line was unwound; does no harm otherwise."""
-        return self._report(nonce, last) + b"\n"
+        """Return the line that asks for the report of a command whose line was unwound.
+
+        Does no harm otherwise: ``$?`` is 0 then, after a line that has reported and after one that never ran (swallowed
+        by a ``read`` in PROMPT_COMMAND), which must not pass for one that did.
+        """
+        return b"case %b$? in %b0) ;; *) %b;; esac\n" % (nonce, nonce, self._report(nonce, last))
 
     def _report(self, nonce: bytes, last: Report) -> bytes:
         return self._fenced.replace(b"@", nonce, 4) if last.noisy else self._plain.replace(b"@", nonce, 1)
@@ -86,14 +90,19 @@ class Wire:
         Args:
             last: the report before, to carry ``$?`` over and to mark our own lines where the shell traces.
         """
+        report = self._report(nonce, last)
         command = command.replace(b"\0", b"")  # as bash does with its input
+        if _may_exit_on_error(command, last.flags):
+            # ``! true`` and ``false && x`` do not end a shell under ``set -e``; an ``eval`` that returns their status
+            # would: report inside, and return the report's status. What is unfinished would swallow the report.
+            command += b"\n" + report
         if len(command) <= LINE_LIMIT:
             run = b"\\builtin eval $'%b'" % _quoted(_prefix(last, nonce) + command, last.flags)
         else:
             _fill(script_fd, command)
             take = b"\\builtin mapfile -d '' -t -u 241 __tg; "
             run = b'%b\\builtin eval "\\builtin unset -v __tg; %b${__tg}"' % (take, _prefix(last, nonce))
-        return b"%b <&242; %b\n" % (run, self._report(nonce, last))
+        return b"%b <&242; %b\n" % (run, report)
 
     def parse(self, inbox: bytes, nonce: bytes, last: Report) -> Report | None:
         """Return the report with this nonce, or None if it is not complete; whatever else is in the pipe is ignored.
@@ -146,11 +155,11 @@ def without_traces(errors: bytes, nonces: Sequence[bytes], status: int) -> bytes
     after_carry = False
     for line in errors.splitlines(keepends=True):
         if any(nonce in line for nonce in nonces):
-            after_carry = b"unset -f __tg_rc" in line
+            after_carry = b"unset -f " in line
             if ours := _OUR_TRACE.search(line):
                 kept.append(line[: ours.start()])  # what the agent's program wrote without a newline
         elif not (after_carry and line.rstrip().endswith(b"return %d" % status)):
-            kept.append(line[1:] if _DEEPER.match(line) else line)
+            kept.append(line[1:] if line.startswith(b"++") else line)  # ``eval`` adds a level
             after_carry = False
     return b"".join(kept)
 
@@ -166,22 +175,26 @@ def without_prompt(output: bytes, prompt: bytes) -> bytes:
     return output
 
 
-_DEEPER = re.compile(rb"\+\++ ")  # ``eval`` adds a level, which the agent did not
-_OUR_TRACE = re.compile(rb"\++ (?:\\?builtin|eval|printf|case|:|__tg_rc|unset|mapfile) |\\builtin |case t")
+_OUR_TRACE = re.compile(rb"\++ (?:\\?builtin|eval|printf|case|:|t[0-9a-f]{16}|unset|mapfile) ?|\\builtin |case t")
 
 
 def _prefix(last: Report, nonce: bytes) -> bytes:
     """Return what sets ``$?`` back, on the command's own first line.
 
-    After the second line ``$?`` is 0, so nothing is needed then. The function unsets itself, so that the agent finds
-    no trace of it and cannot be hurt by redefining it; ``&&`` exempts it from ``set -e`` and the ERR trap.
-    Under ``set -x`` every line of ours carries the nonce, by which it is taken out again.
+    After a report ``$?`` is 0, so nothing is needed then. The function has the nonce for its name and unsets itself, so
+    that the agent neither finds nor can spoil it; ``&&`` exempts it from ``set -e`` and the ERR trap. Under ``set -x``
+    every line of ours carries the nonce, by which it is taken out again.
     """
-    traced = b"x" in last.flags
     if last.status:
-        define = b'__tg_rc(){ \\builtin unset -f __tg_rc "$2"; return "$1"; }; '
-        return define + b"\\__tg_rc %d %b && : %b; " % (last.status, nonce, nonce)
-    return b": %b; " % nonce if traced else b""
+        leave = b"%b(){ \\builtin unset -f %b; \\builtin return %d; }; " % (nonce, nonce, last.status)
+        return leave + b"%b && : %b; " % (nonce, nonce)
+    return b": %b; " % nonce if b"x" in last.flags else b""
+
+
+def _may_exit_on_error(command: bytes, flags: bytes) -> bool:
+    """Return whether ``set -e`` is on or may be turned on by the command, and lines may be added after it."""
+    on = b"e" in flags or b"set -" in command or b"errexit" in command
+    return on and b"<<" not in command and not command.rstrip(b"\n").endswith(b"\\")
 
 
 def _quoted(text: bytes, flags: bytes) -> bytes:

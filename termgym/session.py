@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
+import signal
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
 from termgym.capture import Streams
+from termgym.dialogue import Exchanges
 from termgym.errors import SandboxError, SandboxLost
 from termgym.event import Event
 from termgym.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb
@@ -51,12 +54,7 @@ class Session:
     """
 
     def __init__(
-        self,
-        terminal: Terminal,
-        *,
-        watch: Sequence[str] = (),
-        output_limit: int = 32_768,
-        start_timeout: float = 20.0,
+        self, terminal: Terminal, *, watch: Sequence[str] = (), output_limit: int = 32_768, start_timeout: float = 20.0
     ) -> None:
         if output_limit < 2:
             raise ValueError(f"output_limit is {output_limit!r}; it must be at least 2 bytes")
@@ -73,12 +71,7 @@ class Session:
         self._step = Step(b"", 1.0, None, (), output_limit, self._shell.last)
 
     def begin(
-        self,
-        command: bytes,
-        *,
-        timeout: float,
-        idle_timeout: float | None = None,
-        dialogue: Sequence[tuple[str, str]] = (),
+        self, command: bytes, *, timeout: float, idle_timeout: float | None = None, dialogue: Exchanges = ()
     ) -> None:
         """Send a command; returns at once. Drive it by ``interests``, ``ready`` and ``tick`` until ``result`` is there.
 
@@ -175,12 +168,7 @@ class Session:
         return self._alive
 
     def step(
-        self,
-        command: bytes,
-        *,
-        timeout: float,
-        idle_timeout: float | None = None,
-        dialogue: Sequence[tuple[str, str]] = (),
+        self, command: bytes, *, timeout: float, idle_timeout: float | None = None, dialogue: Exchanges = ()
     ) -> StepResult:
         """``begin`` and drive to the end."""
         self.begin(command, timeout=timeout, idle_timeout=idle_timeout, dialogue=dialogue)
@@ -289,12 +277,19 @@ class Session:
                 self._wake = monotonic()  # the shell has ended, or was replaced
             return False
         if self._state is Stage.CLEARING:
-            self._waiting = None
+            self._put_down_reader()
             self._lines.drop_typeahead()
             self._settle()
         elif self._state in (Stage.RUNNING, Stage.STOPPING):
             self._conclude()
         return True
+
+    def _put_down_reader(self) -> None:
+        """Kill the program that waited if it outlived its parent (``setsid -w cat``): it would steal keystrokes."""
+        reader, self._waiting = self._waiting, None
+        if reader is not None and reader.pid != self._terminal.shell_pid:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(reader.pid, signal.SIGKILL)
 
     # What comes from the clock
 
@@ -325,6 +320,8 @@ class Session:
             self._leave(_LEAVES[finding])
 
     def _start_ladder(self, pace: Pace) -> None:
+        if self._shell.watcher.replaced():
+            self._step.forced = Event.SHELL_REPLACED
         reader = self._waiting.pid if self._waiting is not None else 0
         self._step.ladder = climb(self._terminal, self._shell.watcher, pace, reader)
         self._step_up(monotonic())
@@ -345,7 +342,7 @@ class Session:
             return
         self._step.signals.append(rung.name)
         if rung.name == KILL_SHELL:
-            self._step.forced = Event.SHELL_REPLACED if self._shell.watcher.replaced() else Event.KILLED
+            self._step.forced = self._step.forced or Event.KILLED
         self._step.end = now + rung.pause
         self._wake = now + GLANCE_PAUSE
         if not self._shell.connected and self._step.forced is not None:
@@ -359,7 +356,7 @@ class Session:
         self._take_ready()
         if stopped:
             self._lines.drop_typeahead()
-        if not self._shell.keeps_input():
+        if not self._shell.can_take_commands():
             self._leave(Event.SHELL_EXITED)  # ``exec 10>&-`` and the like: it could not be reached any more
             return
         status = self._shell.last.status

@@ -45,7 +45,7 @@ class Shell:
         self.asked_again = True
         """Whether the latest command's report was asked for a second time."""
         self._before = self.last
-        self._may_lose_input = False
+        self._may_lose_lines = False
         self._wire = Wire(watch)
         self._cwd_link = f"/proc/{terminal.shell_pid}/cwd"
         self._pidfd = -1
@@ -89,13 +89,13 @@ class Shell:
             if not int(flags.split()[1], 8) & os.O_CLOEXEC:
                 raise SandboxError(f"this bash does not make its descriptor {number} close-on-exec; bash 5.0 to 5.3 do")
 
-    def keeps_input(self) -> bool:
-        """Return whether the shell can still read commands (``exec 10>&-`` closes its saved copy of the command pty).
+    def can_take_commands(self) -> bool:
+        """Return whether the shell has not lost its own lines (``exec 242>&-``).
 
-        Looking costs a tenth of a builtin step. So it is left out until a command has come that contains what can close
-        a descriptor; should one slip through, the next step finds the shell cut off and says so.
+        Looking costs a third of a builtin step. So it is left out until a command has come that contains what can close
+        a descriptor; should one slip through, the next command fails and is looked at.
         """
-        return not self._may_lose_input or self.watcher.holds_command_pty()
+        return not (self._may_lose_lines or self.last.status) or self.watcher.holds_its_lines()
 
     def send(self, command: bytes) -> None:
         """Type a command.
@@ -105,7 +105,7 @@ class Shell:
         """
         self._new_nonce()
         self._before = self.last
-        self._may_lose_input = self._may_lose_input or _CLOSING.search(command) is not None
+        self._may_lose_lines = self._may_lose_lines or _CLOSING.search(command) is not None
         self.lines.write(
             self.terminal.command_fd, self._wire.command(command, self.nonces[0], self.last, self.terminal.script_fd)
         )

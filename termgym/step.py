@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from enum import Enum
 from time import monotonic
 
 from termgym.capture import Streams
-from termgym.dialogue import Dialogue
+from termgym.dialogue import Dialogue, Exchanges
 from termgym.event import Event
 from termgym.ladder import Rung
 from termgym.report import Report, fence, without_prompt, without_traces
@@ -17,6 +18,7 @@ from termgym.shell import Shell
 from termgym.waiting import Sight, Verdict
 
 SILENCE = 0.15  # before asking whether a program waits for input: most have started by then [s]
+_TRACING = re.compile(rb"set -[a-z]*[xv]|xtrace|verbose")  # turned on and maybe off again within one command
 GLANCES = (0.004, 0.02)  # when to see whether the shell has come to rest without a report; then every look does [s]
 SECOND_LOOK = 0.03  # between seeing a program wait and believing it [s]
 LONGEST_PAUSE = 1.0  # between two looks at a silent program [s]
@@ -77,7 +79,7 @@ class Step:
         command: bytes,
         timeout: float,
         idle_timeout: float | None,
-        dialogue: Sequence[tuple[str, str]],
+        dialogue: Exchanges,
         limit: int,
         before: Report,
     ) -> None:
@@ -201,7 +203,7 @@ class Step:
             late_output = late.main.kept() + late.error.kept()
             late.clear()
         errors, taken_out = error.kept(), 0
-        if self.before.noisy or shell.last.noisy:
+        if self.before.noisy or shell.last.noisy or _TRACING.search(self.command):
             mark = fence(shell.nonces[0])
             late.add(False, main.cut(mark))
             late.add(True, error.cut(mark))

@@ -208,6 +208,6 @@ def set_screen(slave: int) -> None:
 
 
 def shell_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without what would meddle with the shell, and with no prompt."""
-    kept = {name: value for name, value in env.items() if name not in MEDDLING_VARIABLES and name != "HISTFILE"}
-    return {**kept, "PS1": ""}
+    """Return the environment without what would meddle with the shell, with no prompt and no history file."""
+    kept = {name: value for name, value in env.items() if name not in MEDDLING_VARIABLES}
+    return {**kept, "PS1": "", "HISTFILE": ""}

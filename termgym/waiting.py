@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from termgym.blocking import PTMX, Blocked, blocked_threads, read_call
 from termgym.process import ProcessStat, read_stat
-from termgym.terminal import Terminal
+from termgym.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
 
 _TIOCGPTN = 0x80045430  # ioctl_tty(2): number of a master's slave
 _CONTROLLING = os.makedev(5, 0)  # /dev/tty
@@ -60,7 +60,6 @@ class Watcher:
         self._main = slave_device(terminal.main_fd)
         self._error = slave_device(terminal.error_fd)
         self._image: tuple[str, bytes] | None = None
-        self._shell_input = f"/proc/{terminal.shell_pid}/fd/0"
         self._idle_read: tuple[int, int, int] | None = None
 
     def remember_shell(self) -> None:
@@ -79,12 +78,13 @@ class Watcher:
         image = _image(self._terminal.shell_pid)
         return image is not None and image != self._image
 
-    def holds_command_pty(self) -> bool:
-        """Return whether the shell's fd 0 is its command pty (or the shell is no more, which shows elsewhere)."""
-        try:
-            return os.stat(self._shell_input).st_rdev == self._command
-        except OSError:
-            return True
+    def holds_its_lines(self) -> bool:
+        """Return whether the shell still has what it needs to take a command: its input, its screens and its memfd."""
+        shell = self._terminal.shell_pid
+        devices = {0: self._command, MAIN_FD: self._main, ERROR_FD: self._error}
+        return all(_device(shell, fd) == device for fd, device in devices.items()) and all(
+            os.path.lexists(f"/proc/{shell}/fd/{fd}") for fd in (REPORT_FD, SCRIPT_FD)
+        )
 
     def listens(self) -> bool:
         """Return whether the shell is blocked reading its next command."""
