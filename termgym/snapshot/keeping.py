@@ -14,8 +14,8 @@ from termgym.snapshot.walking import opened_root
 
 def find_copy(kept: Path, token: str) -> Path:
     """Return the directory of a saved tree."""
-    if not token or not (kept / token).is_dir():
-        have = sorted(path.name for path in kept.iterdir())
+    have = sorted(path.name for path in kept.iterdir())
+    if token not in have:
         raise SnapshotError(f"no saved tree {token!r}; there are {have!r}; save() returns the token")
     return kept / token
 

@@ -71,7 +71,7 @@ def _answer(role: str, body: Callable[..., Any], args: tuple[Any, ...]) -> tuple
         return True, traceback.format_exc()
     finally:
         if role in _DIRECTORIES and scratch is not None:
-            subprocess.run(["chmod", "-R", "u+rwX", scratch], check=True)
+            subprocess.run(["/bin/chmod", "-R", "u+rwX", scratch], check=True)
             shutil.rmtree(scratch)
 
 
