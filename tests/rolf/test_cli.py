@@ -201,7 +201,7 @@ def test_demo_goes_on_without_rsync(tmp_path: Path) -> None:
     """It says which line installs it, and shows the rest."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for program in ("bash", "bwrap"):
+    for program in ("bash", "bwrap", "tar", "gzip"):
         found = next(Path(where, program) for where in ("/usr/bin", "/bin") if Path(where, program).exists())
         (folder / program).symlink_to(found)
     done = rolf("demo", "--shells", "2", cwd=tmp_path, PATH=str(folder))
