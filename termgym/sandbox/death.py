@@ -11,12 +11,16 @@ from termgym.errors import SandboxError
 from termgym.sandbox.processes import children, descendants
 
 KILL_DEADLINE = 10.0  # [s]
+_LOOKS = 3  # one look may miss a process that is just changing parents
 
 
 def kill_descendants(shell: int | None) -> None:
     """Kill every descendant of this process, which adopts orphans, until none but a dead ``shell`` is left."""
     end = time.monotonic() + KILL_DEADLINE
-    while left := [pid for pid in descendants(os.getpid()) if pid != shell or not _is_zombie(pid)]:
+    empty_looks = 0
+    while empty_looks < _LOOKS:
+        left = [pid for pid in descendants(os.getpid()) if pid != shell or not _is_zombie(pid)]
+        empty_looks = 0 if left else empty_looks + 1
         if time.monotonic() > end:
             raise SandboxError(f"processes {left} are still alive {KILL_DEADLINE:.0f} s after SIGKILL")
         for pid in left:

@@ -18,7 +18,7 @@ from termgym.result import Completed
 from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, faketime_library, frozen_clock, pinned
 from termgym.sandbox.measuring import Meter, open_meter
-from termgym.sandbox.processes import descendants, listening_ports, look
+from termgym.sandbox.processes import descendants, inhabitants, listening_ports, look
 from termgym.sandbox.seen import FileStatus, Metrics, Process
 from termgym.sandbox.syscalls import open_in_root
 from termgym.session import Session, Terminal
@@ -106,10 +106,13 @@ class LocalSandbox:
         return self._adopt(*self._ask("restore", token=token))
 
     def _adopt(self, facts: dict[str, Any], fds: Sequence[int]) -> Session:
+        known = self._facts.get("cgroup")
         self._facts = facts
         command, main, error, report, script, self._root_fd, self._live_fd = fds
         cgroup = facts["cgroup"]
-        if self._meter is None:
+        if self._meter is None or cgroup != known:  # the spare has a group of its own
+            if self._meter is not None:
+                self._meter.close()
             self._meter = open_meter(cgroup)
         terminal = Terminal(command, main, error, report, script, facts["shell_pid"], self._wait, self.kill, self._pids)
         try:
@@ -136,7 +139,9 @@ class LocalSandbox:
 
     def _pids(self) -> Sequence[int]:
         init = self._facts.get("init_pid")
-        return descendants(self._hello["pid"] if init is None else init)
+        if init is None:
+            return descendants(self._hello["pid"])
+        return inhabitants(init, self._facts["cgroup"]["directories"].get("pids"))
 
     def kill(self) -> None:
         """See ``Sandbox.kill``."""

@@ -19,7 +19,7 @@ from termgym.sandbox.birth import START_DEADLINE, Shell, first_child, read_child
 from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
-from termgym.sandbox.processes import descendants, listening_ports
+from termgym.sandbox.processes import descendants, inhabitants, listening_ports
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
@@ -150,7 +150,10 @@ class Machine:
         """Return every process of the agent."""
         if self._settings.isolation == "none":
             return descendants(os.getpid())
-        return descendants(self._init) if self._init is not None else []
+        if self._init is None:
+            return []
+        group = None if self.group is None else self.group.directories.get("pids")
+        return inhabitants(self._init, None if group is None else str(group))
 
     @property
     def shell_process(self) -> int | None:

@@ -26,9 +26,11 @@ from termgym.sandbox.death import collect
 from termgym.sandbox.environment import AGENT_UID
 from termgym.sandbox.host_view import make_etc, make_proc_files
 from termgym.sandbox.machine import Machine, Settings
+from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, Worlds
+from termgym.snapshot import Snapshot
 from termgym.snapshot import probe as probe_snapshots
 
 _NEEDED = (0, 6, 7)  # CAP_CHOWN, CAP_SETGID, CAP_SETUID: linux/capability.h
@@ -90,7 +92,7 @@ class Supervisor:
 
     def __init__(self, wire: Wire, *, isolated: bool) -> None:
         self._wire = wire
-        self._machines: dict[str, Machine] = {}
+        self._pairs: dict[str, Pair] = {}
         self._temporary: Path | None = None
         self._isolation = isolate() if isolated else "none"
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
@@ -142,45 +144,51 @@ class Supervisor:
             None if log_dir is None else Path(log_dir),
             request["network"],
         )
-        self._machines[name] = Machine(self._root / f"m{name}", name, settings)
+
+        def make(suffix: str) -> Machine:
+            return Machine(self._root / f"m{name}{suffix}", f"{name}{suffix}", settings)
+
+        # Programs on the host's network must be gone before the next ones start, or their ports are taken.
+        self._pairs[name] = Pair(make, may_spare=self._isolation != "none" and not settings.network)
         return {}
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
         """Put an initial state in place; build it if it is new (``need``: the recipe was not sent)."""
-        machine = self._machines[request["machine"]]
+        pair = self._pairs[request["machine"]]
         base = self._worlds.get(request["key"])
         if base is None and "recipe" not in request:
             return {"need": "recipe"}
-        machine.kill()
         self._collect_orphans()
         if base is None:
-            base = self._worlds.build(request["key"], request["recipe"], machine.launch)
-        machine.stand_on(base, request)
-        self._worlds.trim({m.snapshot.base for m in self._machines.values() if m.snapshot is not None})
-        return self._shell(machine, request["services"])
+            pair.machine.kill()
+            base = self._worlds.build(request["key"], request["recipe"], pair.machine.launch)
+        started = pair.start(base, request)
+        used = {m.snapshot.base for pair in self._pairs.values() for m in pair.machines if m.snapshot is not None}
+        self._worlds.trim(used)
+        return self._serve_shell(pair.machine, started, request["services"])
 
     def _collect_orphans(self) -> None:
         """Take the exit statuses of processes that this one adopted, or they stay as zombies."""
-        awaited = {machine.shell_process for machine in self._machines.values()}
+        awaited = {machine.shell_process for pair in self._pairs.values() for machine in pair.machines}
         for pid in children(os.getpid()):
             if pid not in awaited:
                 collect(pid, os.WNOHANG)
 
     def respawn(self, request: dict[str, Any]) -> dict[str, Any]:
         """Start a new shell on the files as they are."""
-        machine = self._machines[request["machine"]]
+        machine = self._machine(request)
         machine.kill()
-        return self._shell(machine, [])
+        return self._serve_shell(machine, Started(*machine.start_shell()), [])
 
     def restore(self, request: dict[str, Any]) -> dict[str, Any]:
         """Put saved files back and start a new shell."""
-        machine = self._machines[request["machine"]]
+        machine = self._machine(request)
         machine.kill()
-        self._tree(machine).load(request["token"])
-        return self._shell(machine, [])
+        self._tree(request).load(request["token"])
+        return self._serve_shell(machine, Started(*machine.start_shell()), [])
 
-    def _shell(self, machine: Machine, services: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        fds, facts = machine.start_shell()
+    def _serve_shell(self, machine: Machine, started: Started, services: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        fds, facts = started
         try:
             for service in services:
                 machine.start_service(service)
@@ -192,16 +200,16 @@ class Supervisor:
 
     def wait(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the shell's exit status if it ends in time."""
-        return {"status": self._machines[request["machine"]].wait(request["timeout"])}
+        return {"status": self._machine(request).wait(request["timeout"])}
 
     def kill(self, request: dict[str, Any]) -> dict[str, Any]:
         """Kill every process of a machine."""
-        self._machines[request["machine"]].kill()
+        self._machine(request).kill()
         return {}
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run one program beside the shell."""
-        done = self._machines[request["machine"]].run(request, base64.b64decode(request["stdin"]))
+        done = self._machine(request).run(request, base64.b64decode(request["stdin"]))
         return {
             "exit_code": done.exit_code,
             "stdout": base64.b64encode(done.stdout).decode(),
@@ -211,27 +219,34 @@ class Supervisor:
 
     def diff(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the changes since the initial state."""
-        return {"changes": [list(change) for change in self._tree(self._machines[request["machine"]]).diff()]}
+        return {"changes": [list(change) for change in self._tree(request).diff()]}
 
     def digest(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the digest of the tree."""
-        return {"digest": self._tree(self._machines[request["machine"]]).digest()}
+        return {"digest": self._tree(request).digest()}
 
     def save(self, request: dict[str, Any]) -> dict[str, Any]:
         """Keep the files as they are."""
-        return {"token": self._tree(self._machines[request["machine"]]).save()}
+        token = self._tree(request).save()
+        self._pairs[request["machine"]].tokens.add(token)
+        return {"token": token}
 
     def forget(self, request: dict[str, Any]) -> dict[str, Any]:
         """Free what ``save`` kept."""
-        self._tree(self._machines[request["machine"]]).forget(request["token"])
+        self._tree(request).forget(request["token"])
+        self._pairs[request["machine"]].tokens.discard(request["token"])
         return {}
 
     def close_machine(self, request: dict[str, Any]) -> dict[str, Any]:
         """Remove a machine."""
-        self._machines.pop(request["machine"]).close()
+        self._pairs.pop(request["machine"]).close()
         return {}
 
-    def _tree(self, machine: Machine) -> Any:
+    def _machine(self, request: dict[str, Any]) -> Machine:
+        return self._pairs[request["machine"]].machine
+
+    def _tree(self, request: dict[str, Any]) -> Snapshot:
+        machine = self._machine(request)
         if machine.snapshot is None:
             raise SandboxError("this sandbox has no files yet; start it first")
         return machine.snapshot
@@ -248,9 +263,13 @@ class Supervisor:
         poll.register(self._wire.fileno(), select.POLLIN)
         poll.register(owner, select.POLLIN)
         while True:
-            ready = {fd for fd, _ in poll.poll()}
+            chores = [pair for pair in self._pairs.values() if pair.has_chore]
+            ready = {fd for fd, _ in poll.poll(0 if chores else None)}
             if owner in ready:
                 return
+            if not ready:
+                chores[0].do_chore()
+                continue
             try:
                 request, _ = self._wire.receive()
             except (EOFError, ConnectionResetError):
@@ -271,8 +290,8 @@ class Supervisor:
 
     def close(self) -> None:
         """Leave nothing behind."""
-        for machine in self._machines.values():
-            machine.close()
+        for pair in self._pairs.values():
+            pair.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary)
 

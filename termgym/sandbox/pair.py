@@ -1,0 +1,107 @@
+"""A machine and its spare: the next episode's shell is made ready while this one's is used.
+
+Killing, restoring and starting takes the same work either way, but nobody waits for it. A spare is made only once
+the same initial state was asked for twice in a row, and only where two trees cost nothing (overlay).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from termgym.errors import TermGymError
+from termgym.sandbox.machine import Machine
+
+_STATE = ("key", "env", "preload", "read_only", "budget", "disk_bytes")
+"""What in a request a started shell depends on."""
+
+
+class Started(NamedTuple):
+    """A shell that waits for its first command."""
+
+    fds: list[int]
+    facts: dict[str, Any]
+
+
+class Pair:
+    """One sandbox of the owner: the machine in use, and at times a second one in waiting."""
+
+    def __init__(self, make: Callable[[str], Machine], *, may_spare: bool) -> None:
+        self.machine = make("")
+        self._make = make
+        self._may_spare = may_spare
+        self._other: Machine | None = None
+        self._ready: Started | None = None
+        self._wanted: tuple[Path, dict[str, Any]] | None = None
+        self._signature = ""
+        self.tokens: set[str] = set()
+        """Files kept by ``save``; they belong to the machine in use, which then stays in use."""
+
+    @property
+    def machines(self) -> list[Machine]:
+        """Both, or the one there is."""
+        return [self.machine] if self._other is None else [self.machine, self._other]
+
+    @property
+    def has_chore(self) -> bool:
+        """Whether there is something to do while nobody waits."""
+        return self._wanted is not None
+
+    def start(self, base: Path, request: dict[str, Any]) -> Started:
+        """Return a fresh shell on ``base``: the spare if it is of the kind, else one started now."""
+        signature = json.dumps([request[name] for name in _STATE])
+        repeated, self._signature = signature == self._signature, signature
+        if repeated and self.has_chore:
+            self.do_chore()
+        if repeated and self._ready is not None and not self.tokens:
+            started, self._ready = self._ready, None
+            assert self._other is not None
+            self.machine, self._other = self._other, self.machine
+        else:
+            self._drop_ready()
+            self.machine.kill()
+            self.machine.stand_on(base, request)
+            started = Started(*self.machine.start_shell())
+        self._wanted = (base, request) if repeated and self._can_spare() else None
+        return started
+
+    def _can_spare(self) -> bool:
+        snapshot = self.machine.snapshot
+        return self._may_spare and not self.tokens and snapshot is not None and snapshot.name.startswith("overlay")
+
+    def do_chore(self) -> None:
+        """Make the spare ready. If it cannot be, the next start is made without, and says what is wrong."""
+        assert self._wanted is not None
+        base, request = self._wanted
+        self._wanted = None
+        try:
+            if self._other is None:
+                self._other = self._make("b")
+            self._other.kill()
+            self._other.stand_on(base, request)
+            self._ready = Started(*self._other.start_shell())
+        except (TermGymError, OSError):
+            self._retire()
+
+    def _retire(self) -> None:
+        other, self._other = self._other, None
+        self._may_spare = False
+        if other is not None:
+            other.close()
+
+    def _drop_ready(self) -> None:
+        if self._ready is not None:
+            for fd in self._ready.fds:
+                os.close(fd)
+            self._ready = None
+        self._wanted = None
+
+    def close(self) -> None:
+        """Kill and remove both."""
+        self._drop_ready()
+        for machine in self.machines:
+            machine.close()
+        self._other = None
