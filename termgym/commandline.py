@@ -12,9 +12,9 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache, wraps
+from typing import NamedTuple, TypeVar
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
@@ -28,8 +28,9 @@ DEPTH_LIMIT = 4
 """How deep a script in a script is read."""
 CALL_LIMIT = 5_000
 """Most calls taken from one text."""
-CACHED_LENGTH = 4096
-"""Longest text whose reading is kept."""
+REMEMBERED_LENGTH = 4096
+"""Longest text about which answers are kept [code points]."""
+Answer = TypeVar("Answer")
 
 
 class Call(NamedTuple):
@@ -62,17 +63,20 @@ class CommandLine(NamedTuple):
     """Functions that start themselves more than once, or in the background."""
 
 
+def remembered(ask: Callable[[str], Answer]) -> Callable[[str], Answer]:
+    """Return a question about a command line that keeps its latest answers; about long texts it asks anew."""
+    kept = lru_cache(maxsize=512)(ask)
+
+    @wraps(ask)
+    def asked(text: str) -> Answer:
+        return kept(text) if len(text) <= REMEMBERED_LENGTH else ask(text)
+
+    return asked
+
+
+@remembered
 def read(text: str) -> CommandLine:
     """Return what a command line would run. Never raises, whatever the text."""
-    return _read_kept(text) if len(text) <= CACHED_LENGTH else _read(text)
-
-
-@lru_cache(maxsize=512)
-def _read_kept(text: str) -> CommandLine:
-    return _read(text)
-
-
-def _read(text: str) -> CommandLine:
     reader = _Reader()
     reader.read(text, 0, _Around())
     return CommandLine(tuple(reader.calls), tuple(dict.fromkeys(reader.bombs)))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from termgym.commandline import Call, read
+from termgym.commandline import Call, read, remembered
 
 AGENT = frozenset({"agent", "1000", "$USER", "${USER}", "$LOGNAME", "$UID", "${UID}", "$(…)", ""})
 """Names of the agent itself as an owner; a substitution is ``$(id -un)`` as a rule."""
@@ -110,12 +110,12 @@ _STATUS = re.compile(r"/proc/(self|\d+|\$\$)/status|/proc/sys/net/ipv4/ip_unpriv
 
 def is_privileged(command: str) -> bool:
     """Return whether a command line does something that needs root or a capability."""
-    return any(_needs(call) for call in read(command).calls)
+    return any(needed for needed, _ in _rights(command))
 
 
 def checks_capability(command: str) -> bool:
     """Return whether a command line asks who one is, what one can do, or who may do what with a path."""
-    return any(_tells(call) for call in read(command).calls)
+    return any(told for _, told in _rights(command))
 
 
 class PrivilegeWatch:
@@ -135,11 +135,10 @@ class PrivilegeWatch:
         counts from where it stands: ``id && sudo mount …`` is checked, ``sudo mount …; id`` is not.
         """
         leapt = False
-        for call in read(command).calls:
-            needed = _needs(call)
+        for needed, told in _rights(command):
             if needed and needed not in self._known and Right.IDENTITY not in self._known:
                 leapt = True
-            if told := _tells(call):
+            if told:
                 self._known.add(told)
         return leapt
 
@@ -150,6 +149,12 @@ class PrivilegeWatch:
     def load(self, state: Mapping[str, Any]) -> None:
         """Go back to what ``state`` returned."""
         self._known = {Right(each) for each in state["known"]}
+
+
+@remembered
+def _rights(command: str) -> tuple[tuple[Right | None, Right | None], ...]:
+    """Return the right that each call needs, and the one that it tells about."""
+    return tuple((_needs(call), _tells(call)) for call in read(command).calls)
 
 
 def _tells(call: Call) -> Right | None:

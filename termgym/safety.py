@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from termgym.commandline import Call, read
+from termgym.commandline import Call, read, remembered
 from termgym.launchers import INTERPRETERS, SHELLS, program
 from termgym.privilege import PrivilegeWatch, checks_capability, is_privileged, written
 from termgym.trees import PROTECTED, SYSTEM, targets_tree
@@ -79,6 +79,7 @@ class Rule(NamedTuple):
     matches: Callable[[Call], bool]
 
 
+@remembered
 def violations(command: str) -> tuple[str, ...]:
     """Return the names of the rules that a command line breaks, in the order of `RULES`."""
     line = read(command)
