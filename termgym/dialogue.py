@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+
+import regex
 
 Exchanges = Sequence[tuple[str, str]]
 """(pattern, text) pairs."""
 _WINDOW = 8192  # how much of the latest output a pattern is searched in [bytes]
+_SEARCH_LIMIT = 0.1  # for one search, since ``(a|aa)+b`` would go on for years [s]
 
 
 class Dialogue:
     """Pairs of a pattern and what to type; each is used once, the first that matches first."""
 
     def __init__(self, pairs: Exchanges) -> None:
-        self._open: list[tuple[re.Pattern[str], str]] = []
+        self._open: list[tuple[regex.Pattern[str], str]] = []
         for expect, send in pairs:
             try:
-                self._open.append((re.compile(expect, re.MULTILINE), send))
-            except re.error as error:
+                self._open.append((regex.compile(expect, regex.MULTILINE | regex.VERSION0), send))
+            except regex.error as error:
                 raise ValueError(f"dialogue: {expect!r} is not a regular expression: {error}") from error
         self._seen = {False: b"", True: b""}
 
@@ -48,6 +50,14 @@ class Dialogue:
     def _match(self) -> int | None:
         texts = [seen.decode("utf-8", "replace") for seen in self._seen.values() if seen]
         for index, (pattern, _) in enumerate(self._open):
-            if any(pattern.search(text) for text in texts):
+            if any(_found(pattern, text) for text in texts):
                 return index
         return None
+
+
+def _found(pattern: regex.Pattern[str], text: str) -> bool:
+    """Return whether a pattern matches; one that cannot be searched in time does not."""
+    try:
+        return pattern.search(text, timeout=_SEARCH_LIMIT) is not None
+    except TimeoutError:
+        return False

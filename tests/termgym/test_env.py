@@ -21,9 +21,13 @@ import termgym
 from termgym import Event, keys, plan, submit
 from termgym.checks import FileExists, TextInFile, VariableSet
 from termgym.env import TermEnv
-from termgym.errors import TaskError, UnknownTask
+from termgym.episode import Episode
+from termgym.errors import SandboxError, TaskError, UnknownTask
+from termgym.options import Options
 from termgym.plan import ActionPlan
 from termgym.render.picture import HEIGHT, WIDTH
+from termgym.sandbox.local import LocalSandbox
+from termgym.session import Session
 from termgym.tasks.task import FileSpec, Task
 
 TASK = Task(
@@ -171,10 +175,12 @@ def test_keys_that_are_none_are_rejected_and_the_program_still_waits(env: TermEn
     assert env.step(keys("C-d"))[0]["event"] == Event.DONE
 
 
-def test_a_pattern_that_cannot_be_searched_is_told(env: TermEnv) -> None:
+def test_a_pattern_that_is_none_is_told(env: TermEnv) -> None:
     """Whatever an agent writes ends in an event, never in an exception of the environment."""
-    observation, *_ = env.step(plan("read x", dialogue=[(r"\p{Lu}(?|a|b)", "x\n")], timeout=1))
-    assert observation["event"] in (Event.REJECTED, Event.WAITING_INPUT)
+    for pattern in ("(", r"\p{Lu}(?|a|b)", "a" * 10_000):
+        dialogue = [{"expect": pattern, "send": "x"}]
+        observation, *_ = env.step(json.dumps({"command": "read x", "dialogue": dialogue}))
+        assert observation["event"] == Event.MALFORMED
     assert run(env, "echo ok")[0]["stdout"] == "ok\n"
 
 
@@ -362,15 +368,32 @@ def test_shaped_reward_sees_every_check(make: Callable[..., TermEnv]) -> None:
     assert [env.step(plan(command))[1] for command in ("true", "touch greeting", "rm greeting")] == [0.0, 0.5, -0.5]
 
 
-def test_a_broken_shell_ends_the_episode(make: Callable[..., TermEnv]) -> None:
-    """An agent that locks itself out of its home cannot go on; the machine is not to blame."""
-    env = make(Task(id="t@0", instruction=""))
+class NoSecondShell(LocalSandbox):
+    """A machine whose shell never starts again: what an agent may bring about is for the sandbox to find out."""
+
+    def respawn(self) -> Session:
+        raise SandboxError("exit status 126")
+
+
+def test_a_broken_shell_ends_the_episode() -> None:
+    """The machine answers and yet no shell starts: that is the agent's doing, so it is paid and not masked."""
+    episode = Episode(NoSecondShell, Options())
+    episode.start(TASK)
+    outcome = episode.step(plan("exit 1"))
+    assert (outcome.terminated, outcome.info["failure_kind"], outcome.info["masked"]) == (True, None, False)
+    assert outcome.info["reward_terms"]["severe_error"] == -10.0
+    assert "no shell starts any more: exit status 126" in outcome.stderr
+    assert episode.start(TASK).event is Event.DONE
+    episode.close()
+
+
+@pytest.mark.parametrize("sabotage", ["chmod 000 ~", "fallocate -l 2G /tmp/full; cat /dev/zero > ~/full"])
+def test_a_shell_comes_back_whatever_was_done_to_the_files(make: Callable[..., TermEnv], sabotage: str) -> None:
+    env = make(limits={"disk_bytes": 16 << 20})
     env.reset(seed=0)
-    observation, _, terminated, _, info = env.step(plan("chmod 000 ~; exit"))
-    assert (terminated, info["failure_kind"]) == (True, None), observation
-    assert info["reward_terms"]["severe_error"] == -10.0
-    assert "no shell starts any more" in observation["stderr"]
-    assert env.reset(seed=0)[0]["event"] == Event.DONE
+    observation, *_ = env.step(plan(f"{{ {sabotage}; }} 2>/dev/null; exit", timeout=20))
+    assert observation["event"] == Event.SHELL_EXITED
+    assert run(env, "echo ok")[0]["stdout"] == "ok\n"
 
 
 # ---- faults of the machine
@@ -711,3 +734,9 @@ def test_without_a_render_mode_render_says_what_to_do(env: TermEnv) -> None:
 
 def test_public_names_write_actions() -> None:
     assert json.loads(termgym.submit()) == {"submit": True}
+
+
+def test_the_shell_inherits_nothing_of_ours(env: TermEnv) -> None:
+    """A descriptor of the supervisor's socket in the agent's hands would let it forge checks, diffs and digests."""
+    observation, _ = run(env, "ls -l /proc/$$/fd /proc/self/fd")
+    assert "socket" not in observation["stdout"]

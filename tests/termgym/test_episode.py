@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -85,35 +86,43 @@ def test_only_what_differs_is_set_and_what_is_gone_is_unset() -> None:
 # ---- one loop over many shells
 
 
-def test_one_loop_drives_many_shells() -> None:
-    driver = Driver()
-    sessions = [Session(host_terminal()) for _ in range(5)]
-    try:
-        for round_number in range(3):
-            for number, session in enumerate(sessions):
-                session.begin(f"echo {round_number}.{number}".encode(), timeout=20)
-            assert driver.drive(sessions) == {}
-            results = [session.result for session in sessions]
-            assert [result.stdout if result else None for result in results] == [
-                f"{round_number}.{number}\n".encode() for number in range(5)
-            ]
-        driver.forget(sessions[0])
-        driver.forget(sessions[0])
-    finally:
-        driver.close()
-        for session in sessions:
-            session.close()
+@pytest.fixture
+def shells() -> Iterator[list[Session]]:
+    """Five shells on the host."""
+    terminals = [host_terminal() for _ in range(5)]
+    sessions = [Session(terminal) for terminal in terminals]
+    yield sessions
+    for session, terminal in zip(sessions, terminals, strict=True):
+        session.close()
+        terminal.kill_all()
+        terminal.wait(5.0)
 
 
-def test_closing_a_driver_leaves_no_descriptor() -> None:
-    before = set(os.listdir("/proc/self/fd"))
+def test_one_loop_drives_many_shells(shells: list[Session]) -> None:
     driver = Driver()
-    session = Session(host_terminal())
-    session.begin(b"true", timeout=20)
-    driver.drive([session])
+    for round_number in range(3):
+        for number, session in enumerate(shells):
+            session.begin(f"echo {round_number}.{number}".encode(), timeout=20)
+        assert driver.drive(shells) == {}
+        results = [session.result for session in shells]
+        assert [result.stdout if result else None for result in results] == [
+            f"{round_number}.{number}\n".encode() for number in range(5)
+        ]
+    driver.forget(shells[0])
+    driver.forget(shells[0])
     driver.close()
-    session.close()
-    assert len(os.listdir("/proc/self/fd")) <= len(before)
+
+
+def test_a_driver_keeps_one_descriptor_and_gives_it_back(shells: list[Session]) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    driver = Driver()
+    for session in shells:
+        session.begin(b"true", timeout=20)
+    driver.drive(shells)
+    assert len(os.listdir("/proc/self/fd")) == before + 1
+    driver.close()
+    driver.close()
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 # ---- episodes
