@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 import shutil
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -13,22 +14,42 @@ PACKAGES = ("rolf", "termgym", "linegym", "rolf_wrappers", "rolf_adapters")
 OUTPUT = Path(__file__).parent / "reference" / "api"
 
 
-def missing_pages() -> list[str]:
-    """Return the modules that the reference has no page for."""
+def modules() -> list[str]:
+    """Return every public module."""
     names = list(PACKAGES)
     for package in PACKAGES:
         module = import_module(package)
         names += [found.name for found in pkgutil.walk_packages(module.__path__, f"{package}.")]
-    public = [name for name in names if not any(part.startswith("_") for part in name.split("."))]
-    return [name for name in public if not list(OUTPUT.glob(f"{name.replace('.', '/')}.html"))]
+    return [name for name in names if not any(part.startswith("_") for part in name.split("."))]
+
+
+def unseen(names: list[str]) -> list[str]:
+    """Return the modules that pdoc must be told of: it passes over those of a package whose ``__all__`` lacks them."""
+    told = []
+    for name in names:
+        package, _, module = name.rpartition(".")
+        public = getattr(import_module(package), "__all__", [module]) if package else []
+        if package and module not in public:
+            told.append(name)
+    return told
+
+
+def load_lazy_names() -> None:
+    """Put what modules load on first use (``__getattr__``) where pdoc looks for it."""
+    for module in map(import_module, modules()):
+        for name in getattr(module, "__all__", ()):
+            vars(module).setdefault(name, getattr(module, name))
 
 
 def main() -> None:
     """Write one HTML page a module and fail if one has none."""
+    # pdoc looks a NamedTuple's annotations up where collections.namedtuple made the class, and finds no name there.
+    warnings.filterwarnings("ignore", r"Error parsing type annotation .*\.__init__\. Import of", UserWarning)
+    load_lazy_names()
     shutil.rmtree(OUTPUT, ignore_errors=True)
     pdoc.render.configure(docformat="google", show_source=False)
-    pdoc.pdoc(*PACKAGES, output_directory=OUTPUT)
-    missing = missing_pages()
+    pdoc.pdoc(*PACKAGES, *unseen(modules()), output_directory=OUTPUT)
+    missing = [name for name in modules() if not (OUTPUT / f"{name.replace('.', '/')}.html").exists()]
     if missing:
         raise SystemExit(f"no page in {OUTPUT} for {', '.join(missing)}")
     print(f"{len(list(OUTPUT.rglob('*.html')))} pages in {OUTPUT}")
