@@ -109,7 +109,12 @@ class Supervisor:
 
     def _storage(self) -> Path:
         if self._isolation == "none":
-            self._temporary = Path(tempfile.mkdtemp(prefix=cgroups.group_name("files-")))
+            try:
+                self._temporary = Path(tempfile.mkdtemp(prefix=cgroups.group_name("files-")))
+            except OSError as error:
+                raise SandboxUnavailable(
+                    f"no folder for the files ({error}); let TMPDIR name a writable one"
+                ) from error
             self._temporary.chmod(0o755)
             return self._temporary
         for point in _MOUNT_POINTS:

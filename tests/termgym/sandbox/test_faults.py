@@ -260,3 +260,55 @@ def test_unavailable_clock_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'sundial'.*'real' and 'frozen'"):
         open_sandbox("local", clock="sundial")
     assert issubclass(SandboxUnavailable, RuntimeError)
+
+
+READ_ONLY = ("mount -o remount,bind,ro /",)
+
+
+def test_a_read_only_disk_does_not_stop_the_isolated_sandbox() -> None:
+    """Its trees live in memory. The unisolated one needs a folder, and says so."""
+    done = python_on(
+        """
+from termgym.errors import TermGymError
+from termgym.sandbox import open_sandbox
+from termgym.tasks.task import Task
+try:
+    open("/probe", "w")
+except OSError as error:
+    print("disk:", error.strerror)
+sandbox = open_sandbox("local")
+print(sandbox.start(Task(id="t", instruction="")).step(b"echo x > f; cat f", timeout=10).stdout)
+sandbox.close()
+try:
+    open_sandbox("local-unsafe")
+except TermGymError as error:
+    print(error)
+""",
+        setup=READ_ONLY,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["disk: Read-only file system", r"b'x\n'"]
+    assert "TMPDIR" in lines[2]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_home_with_100_000_files_is_put_back_and_compared(sandbox: Sandbox) -> None:
+    setup = """python3 - <<'PY'
+import os
+for d in range(1000):
+    os.mkdir(f"d{d}")
+    for f in range(100):
+        with open(f"d{d}/f{f}", "w") as file:
+            file.write(f"{d} {f}")
+PY"""
+    task = Task(id="large", instruction="", setup=setup)
+    session = sandbox.start(task)
+    assert session.step(b"find . -type f | wc -l", timeout=60).stdout.strip() == b"100000"
+    session.step(b"rm d7/f7; echo x >> d8/f8; echo new > new", timeout=10)
+    changed = [(change.path, change.kind.value) for change in sandbox.diff()]
+    home = "/home/agent"
+    assert changed == [(f"{home}/d7/f7", "removed"), (f"{home}/d8/f8", "content"), (f"{home}/new", "added")]
+    sandbox.start(task)
+    assert sandbox.diff() == ()

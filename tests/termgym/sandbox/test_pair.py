@@ -15,7 +15,7 @@ SECOND = Task(id="second", instruction="", files=(FileSpec(f"{HOME}/f", b"second
 LOOK = b"cat f; ls -1A . /tmp; echo $$ [$LEFT] $((SECONDS < 2)); jobs; ps -eo pid= | wc -l"
 
 
-@pytest.fixture()
+@pytest.fixture
 def sandbox() -> Iterator[LocalSandbox]:
     opened = open_sandbox("local")
     assert isinstance(opened, LocalSandbox)
