@@ -83,7 +83,7 @@ def test_done(env: TermEnv) -> None:
     assert observation["exit_code"] == 0
     assert (observation["stdout"], observation["stderr"], observation["cwd"]) == ("out\n", "err\n", "/tmp")
     assert observation["step"] == 1
-    assert info["event"] == "DONE"
+    assert (info["event"], info["success"]) == ("DONE", False)  # without a goal there is no success
 
 
 def test_nonzero(env: TermEnv) -> None:
@@ -337,6 +337,8 @@ def test_required_environment(make: Callable[..., TermEnv]) -> None:
     assert info["reward_terms"]["env_consistency"] == -12.0
     *_, info = env.step(plan("EXTRA=1"))
     assert info["reward_terms"]["env_consistency"] == 0.0
+    *_, info = env.step("no plan, so the shell says nothing of its variables")
+    assert info["reward_terms"]["env_consistency"] == 0.0
 
 
 def test_a_variable_can_be_the_goal(make: Callable[..., TermEnv]) -> None:
@@ -558,6 +560,7 @@ def test_what_a_step_returns_has_plain_types(env: TermEnv) -> None:
         assert type(reward) is float
         assert type(terminated) is type(truncated) is type(info["success"]) is type(info["masked"]) is bool
         assert all(type(value) is float for value in info["reward_terms"].values())
+        assert "-0.0" not in str(info["reward_terms"])
 
 
 def test_gymnasiums_wrappers_work() -> None:
@@ -712,6 +715,8 @@ def test_rgb_array(make: Callable[..., TermEnv]) -> None:
     assert before.shape == after.shape == (HEIGHT, WIDTH, 3)
     assert not np.array_equal(before, after)
     assert (after == [0xCC, 0, 0]).all(axis=2).sum() >= 3 * 8 * 16 * 0.9
+    env.reset(seed=0)
+    assert np.array_equal(before, env.render())
 
 
 def test_record_video(tmp_path: Path) -> None:

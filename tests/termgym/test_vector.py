@@ -106,7 +106,7 @@ def test_a_slow_row_does_not_spoil_the_others(make: Callable[..., Any]) -> None:
     observation, *_ = env.step([plan(noisy), plan("sleep 1; echo slow")])
     used = time.process_time() - used
     assert observation["stdout"][1] == "slow\n"
-    assert used < 0.5
+    assert used < 0.15  # a loop that spins takes all it gets
     *_, infos = env.step([plan("touch /tmp/stop"), plan("true")])
     assert "noise" in infos["late_output"][0]
 
