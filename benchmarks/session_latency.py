@@ -6,36 +6,25 @@ Compare ratios, not milliseconds: they hold across machines and load.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import select
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pexpect
 
-from termgym.host import host_terminal
+from termgym.host import host_session
 from termgym.session import Session
 
 COMMAND = "true"
 SENTINEL = "__done__"
 
 
-@contextmanager
-def open_session() -> Iterator[Session]:
-    terminal = host_terminal()
-    session = Session(terminal)
-    try:
-        yield session
-    finally:
-        session.close()
-        terminal.kill_all()
-
-
 def session_times(steps: int) -> list[float]:
     """Return the time of each step of a Session [s]."""
-    with open_session() as session:
+    with host_session() as session:
         return _times(steps, lambda: session.step(COMMAND.encode(), timeout=10))
 
 
@@ -75,20 +64,15 @@ def steps_per_second(shells: int, seconds: float, *, lockstep: bool) -> float:
     Args:
         lockstep: start the next round when all shells have finished, as a vector environment does.
     """
-    opened = [open_session() for _ in range(shells)]
-    sessions = [each.__enter__() for each in opened]
     owners: dict[int, Session] = {}
-    epoll = select.epoll()
-    try:
+    with contextlib.ExitStack() as opened:
+        epoll = opened.enter_context(select.epoll())
+        sessions = [opened.enter_context(host_session()) for _ in range(shells)]
         for session in sessions:
             for fd, mask in session.interests():
                 epoll.register(fd, mask)
                 owners[fd] = session
         return _drive(sessions, owners, epoll, seconds, lockstep=lockstep)
-    finally:
-        epoll.close()
-        for each in opened:
-            each.__exit__(None, None, None)
 
 
 def _drive(

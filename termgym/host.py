@@ -7,11 +7,12 @@ import itertools
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic, sleep
 
 from termgym.errors import SandboxError
 from termgym.process import all_pids, read_stat
+from termgym.session import Session
 from termgym.terminal import Spawned, Terminal, spawn_bash
 
 _MARK = "TERMGYM_TERMINAL"  # in the environment of everything the shell starts: daemons are found by it
@@ -42,6 +43,26 @@ def host_terminal(*, env: Mapping[str, str] | None = None, cwd: str | None = Non
         host.kill_all,
         host.pids,
     )
+
+
+@contextlib.contextmanager
+def host_session(
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    watch: Sequence[str] = (),
+    output_limit: int = 32_768,
+) -> Iterator[Session]:
+    """Provide a session on a host terminal, all of whose processes are killed at the end."""
+    terminal = host_terminal(env=env, cwd=cwd)
+    try:
+        session = Session(terminal, watch=watch, output_limit=output_limit)
+        try:
+            yield session
+        finally:
+            session.close()
+    finally:
+        terminal.kill_all()
 
 
 class _Host:

@@ -248,6 +248,7 @@ class Session:
 
     def _type(self, keys: bytes, reader: Sight) -> None:
         """Type at the pty that the program reads."""
+        self._step.typed = True
         with contextlib.suppress(OSError):  # it has ended, and the terminal with it: that shows on the report pipe
             self._lines.write(self._terminal.error_fd if reader.on_error_pty else self._terminal.main_fd, keys)
 
@@ -299,13 +300,15 @@ class Session:
             self._state = Stage.STOPPING
             self._start_ladder(PATIENT)
             return
-        if step.glance_due(now) and not self._shell.asked_again and self._shell.watcher.listens():
-            self._shell.ask_again()
-        if step.look_due(now) or not self._shell.connected:
+        glance = step.glance_due(now) and not self._shell.asked_again and self._shell.watcher.has_come_to_rest()
+        if glance or step.look_due(now) or not self._shell.connected:
             self._take_ready()  # a report may have come in while this process had no turn
             if self._take_report():
                 return
-            self._look(monotonic())
+            if glance:
+                self._shell.ask_again()
+            else:
+                self._look(monotonic())
         if self._state is Stage.RUNNING:
             self._wake = step.next_event()
 
@@ -328,7 +331,7 @@ class Session:
 
     def _press_on(self, now: float) -> None:
         """Step up, or see whether the rung was high enough."""
-        if self._shell.watcher.listens():
+        if self._shell.watcher.has_come_to_rest():
             self._shell.ask_again()
         if now >= self._step.end:
             self._step_up(now)
@@ -354,7 +357,7 @@ class Session:
         """End the step with the shell's report."""
         stopped = self._state is Stage.STOPPING
         self._take_ready()
-        if stopped:
+        if stopped or self._step.typed:
             self._lines.drop_typeahead()
         if not self._shell.can_take_commands():
             self._leave(Event.SHELL_EXITED)  # ``exec 10>&-`` and the like: it could not be reached any more

@@ -72,6 +72,7 @@ class Step:
         "signals",
         "started",
         "timeout",
+        "typed",
     )
 
     def __init__(
@@ -95,6 +96,8 @@ class Step:
         self.dialogue = Dialogue(dialogue) if dialogue else None
         self.output = Streams(limit)
         self.signals: list[str] = []
+        self.typed = False
+        """Whether anything was typed at the program."""
         self.ladder: Iterator[Rung] = iter(())
         self.forced: Event | None = None
         """How the step ends, where the shell's exit status does not say it."""

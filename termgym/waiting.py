@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import stat
 import struct
 import termios
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 from termgym.blocking import PTMX, Blocked, blocked_threads, read_call
 from termgym.process import ProcessStat, read_stat
-from termgym.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
+from termgym.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal, open_slave
 
 _TIOCGPTN = 0x80045430  # ioctl_tty(2): number of a master's slave
 _CONTROLLING = os.makedev(5, 0)  # /dev/tty
@@ -90,6 +91,23 @@ class Watcher:
         """Return whether the shell is blocked reading its next command."""
         return self._at_rest() and _device(self._terminal.shell_pid, 0) == self._command
 
+    def has_come_to_rest(self) -> bool:
+        """Return whether the shell waits for its next command although it was sent one.
+
+        What was sent may still be under way: on a busy machine the kernel's worker that hands it to the reader can take
+        milliseconds. Polling the slave makes it do so.
+        """
+        if not self.listens():
+            return False
+        slave = open_slave(self._terminal.command_fd)
+        try:
+            poll = select.poll()
+            poll.register(slave, select.POLLIN)
+            poll.poll(0)
+        finally:
+            os.close(slave)
+        return self.listens()
+
     @property
     def sees_rest(self) -> bool:
         """Whether ``listens`` can ever say so: the kernel may not let us look (no /proc/PID/syscall, Yama)."""
@@ -107,7 +125,7 @@ class Watcher:
             return Sight(Verdict.GONE)
         if shell.state == "T":
             return Sight(Verdict.STOPPED, shell.pid)
-        if self.listens():
+        if self.has_come_to_rest():
             return Sight(Verdict.LISTENS, shell.pid)
         if self._at_rest() or not self._keeps_command_pty(shell.pid):
             return Sight(Verdict.CUT_OFF, shell.pid)
@@ -210,12 +228,12 @@ def is_terminal(device: int | None) -> bool:
 
 
 def _device(pid: int, fd: int) -> int | None:
-    """Return the device number behind a process's descriptor, or None if it is no character device."""
+    """Return the device number behind a process's descriptor, 0 if it is no character device, None if unknown."""
     try:
         status = os.stat(f"/proc/{pid}/fd/{fd}")
     except OSError:
         return None  # closed meanwhile, ended, or not ours to look at
-    return status.st_rdev if stat.S_ISCHR(status.st_mode) else None
+    return status.st_rdev if stat.S_ISCHR(status.st_mode) else 0
 
 
 def _image(pid: int) -> tuple[str, bytes] | None:
