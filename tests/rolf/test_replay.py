@@ -11,7 +11,7 @@ import pytest
 
 from rolf.replay import replay
 from rolf.trajectory import TrajectoryError
-from rolf_wrappers import RecordTrajectory
+from rolf_wrappers import RecordCast, RecordTrajectory
 
 
 def record(path: Path, *, steps: int = 30, seed: int | None = 7, **settings: Any) -> Path:
@@ -114,6 +114,17 @@ def test_wrappers_inside_the_recorder_are_made_again(tmp_path: Path) -> None:
     report = replay(tmp_path / "t.jsonl")
     assert report.equal, report
     assert report.steps == 5
+
+
+def test_recorders_inside_do_not_write_again(tmp_path: Path) -> None:
+    """A replay that overwrote the films and casts of the run it is about would destroy evidence."""
+    env = RecordCast(gym.make("termgym:TermEnv-v1"), tmp_path / "t.cast")
+    with RecordTrajectory(env, tmp_path / "t.jsonl") as recorder:
+        recorder.reset(seed=1)
+        recorder.step('{"command": "echo hello"}')
+    before = (tmp_path / "t.cast").read_bytes()
+    assert replay(tmp_path / "t.jsonl").equal
+    assert (tmp_path / "t.cast").read_bytes() == before
 
 
 def test_an_unknown_environment_is_an_error_of_its_own(tmp_path: Path) -> None:
