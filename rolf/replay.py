@@ -22,8 +22,6 @@ COMPARED = {
     "final": ("state_digest", "diff"),
 }
 """What is compared of each kind of line, in the order in which a difference is named."""
-RECORDERS = ("RecordCast", "RecordTrajectory", "RecordVideo", "RenderCollection", "HumanRendering")
-"""Wrappers that change nothing of what is compared: a replay leaves them out, so as not to write their files again."""
 _ABSENT = object()
 
 
@@ -105,10 +103,7 @@ def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
     if module:
         __import__(module)
     spec = copy.deepcopy(gymnasium.spec(name))
-    wrappers = [WrapperSpec(**wrapper) for wrapper in header.get("wrappers", ())]
-    spec.additional_wrappers = tuple(
-        wrapper for wrapper in wrappers if wrapper.entry_point.rpartition(":")[2] not in RECORDERS
-    )
+    spec.additional_wrappers = tuple(WrapperSpec(**wrapper) for wrapper in header.get("wrappers", ()))
     settings = dict(header["kwargs"])
     if header.get("max_episode_steps") is not None:
         settings["max_episode_steps"] = header["max_episode_steps"]

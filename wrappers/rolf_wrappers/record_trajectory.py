@@ -11,7 +11,7 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
 from rolf.replay import final_state
-from rolf.trajectory import FORMAT, TrajectoryWriter, digest, jsonable, package_versions
+from rolf.trajectory import FORMAT, RECORDERS, TrajectoryWriter, digest, jsonable, package_versions
 
 
 class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -111,7 +111,8 @@ def _header(env: gym.Env[Any, Any]) -> dict[str, Any]:
     settings = {key: value for key, value in spec.kwargs.items() if key != "render_mode"}
     for name, value in settings.items():
         _must_come_back(f"argument {name}", value)
-    for wrapper in spec.additional_wrappers:
+    wrappers = [each for each in spec.additional_wrappers if each.entry_point.rpartition(":")[2] not in RECORDERS]
+    for wrapper in wrappers:
         if wrapper.kwargs is None:
             raise ValueError(f"{wrapper.name} does not record its arguments, so the file could not be replayed")
         _must_come_back(f"{wrapper.name}'s arguments", wrapper.kwargs)
@@ -120,7 +121,7 @@ def _header(env: gym.Env[Any, Any]) -> dict[str, Any]:
         "env_id": f"{module.split('.')[0].split(':')[0]}:{spec.id}",
         "kwargs": settings,
         "max_episode_steps": spec.max_episode_steps,
-        "wrappers": [dataclasses.asdict(wrapper) for wrapper in spec.additional_wrappers],
+        "wrappers": [dataclasses.asdict(wrapper) for wrapper in wrappers],
         "volatile": list(env.metadata.get("volatile", ())),
         "packages": package_versions(),
     }
