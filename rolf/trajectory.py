@@ -23,7 +23,7 @@ import numpy as np
 FORMAT = "rolf-trajectory/1"
 PACKAGES = ("rolf", "gymnasium", "numpy", "pydantic")
 RECORDERS = ("RecordCast", "RecordTrajectory", "RecordVideo", "RenderCollection", "HumanRendering")
-"""Wrappers that change nothing of what is compared: left out of the header, or a replay would write their files anew."""
+"""Wrappers that change nothing of what is compared; left out of the header, or a replay would write their files."""
 LARGEST_ARRAY = 4_096
 """Arrays with more elements than this are kept as a digest."""
 

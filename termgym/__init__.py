@@ -15,7 +15,7 @@ from gymnasium.envs.registration import register
 if TYPE_CHECKING:
     from termgym.env import TermEnv
     from termgym.event import Event
-    from termgym.plan import ActionPlan, Keys, Submit, keys, parse_action, plan, submit
+    from termgym.plan import ActionPlan, Keys, Submit, keys, parse_action, plan, plan_schema, submit
     from termgym.reward import RewardWeights
     from termgym.tasks.task import Limits, Task
     from termgym.vector import TermVectorEnv
@@ -33,6 +33,7 @@ __all__ = [
     "keys",
     "parse_action",
     "plan",
+    "plan_schema",
     "submit",
 ]
 
@@ -49,6 +50,7 @@ _HOMES = {
     "keys": "plan",
     "parse_action": "plan",
     "plan": "plan",
+    "plan_schema": "plan",
     "submit": "plan",
 }
 """Where each public name lives, relative to this package."""

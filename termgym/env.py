@@ -53,7 +53,7 @@ class TermEnv(gym.Env[Observation, str]):
     | submission | `submit` | say that all is done; ends the episode |
 
     A plan may also say `idle_timeout` [s], `expected_exit_code`, `validation_steps` (checks) and `dialogue` (answers
-    to a program that asks); `termgym.plan.plan_schema` returns the JSON Schema. Text that is none of these never
+    to a program that asks); `termgym.plan_schema` returns the JSON Schema. Text that is none of these never
     reaches the shell: the event is `MALFORMED`, and `stderr` holds the reason.
 
     ## Observation Space
