@@ -178,6 +178,14 @@ def test_sets_prompts_apart(session: Session, prompt: str, noise: bytes) -> None
         assert (result.stdout, result.stderr, result.late_output) == (b"mine\n", b"err\n", noise)
 
 
+def test_a_swallowed_command_does_not_pass_for_done(session: Session) -> None:
+    """A prompt command that reads takes what is typed for the shell."""
+    session.step(b"PROMPT_COMMAND='read x'", timeout=5)
+    result = session.step(b"echo ran", timeout=2)
+    assert result.event not in (Event.DONE, Event.NONZERO)
+    assert not session.alive
+
+
 def test_traces_show_the_agents_commands_alone(session: Session) -> None:
     session.step(b"set -x", timeout=5)
     assert session.step(b"true; (exit 3)", timeout=5).stderr == b"+ true\n+ exit 3\n"

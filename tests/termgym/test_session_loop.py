@@ -102,15 +102,12 @@ def test_is_quiet_between_steps() -> None:
 
 def drive_idle(session: Session) -> list[StepResult]:
     """Serve an idle session until its descriptors have had something to say and are quiet again."""
-    poll = select.poll()
-    for fd, mask in session.interests():
-        poll.register(fd, mask)
-    ready = poll.poll(10_000)
+    ready = poll_once(session, 10_000)
     assert ready
     for fd, events in ready:
         session.ready(fd, events)
     session.tick()
-    assert poll.poll(0) == []
+    assert poll_once(session, 0) == []
     return [result for result in [session.result] if result is not None]
 
 
@@ -118,14 +115,18 @@ def test_a_session_whose_shell_died_while_idle_is_quiet_too() -> None:
     with host_session() as session:
         session.step(b"(sleep 0.05; kill -9 $$) & disown", timeout=5)
         end = monotonic() + 10
-        while len(session.interests()) > 2:  # the screens may stay: the background job still holds them
-            assert monotonic() < end
-            poll = select.poll()
-            for fd, mask in session.interests():
-                poll.register(fd, mask)
-            for fd, events in poll.poll(1000):
+        while ready := poll_once(session, 1000):
+            assert monotonic() < end, "spins"
+            for fd, events in ready:
                 session.ready(fd, events)
         assert session.step(b"true", timeout=5).event is Event.KILLED
+
+
+def poll_once(session: Session, milliseconds: int) -> list[tuple[int, int]]:
+    poll = select.poll()
+    for fd, mask in session.interests():
+        poll.register(fd, mask)
+    return poll.poll(milliseconds)
 
 
 def test_ticking_early_does_no_harm() -> None:
