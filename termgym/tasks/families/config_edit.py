@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from termgym.checks import Check, FileHash, OutputContains, TextInFile
+from termgym.checks import Check, FileHash, OutputContains
 from termgym.plan import ActionPlan
 from termgym.tasks.family import Family, act, holds, sha256
 from termgym.tasks.task import HOME, FileSpec, Task
@@ -130,11 +131,11 @@ def _instruction(world: World, at: Scene) -> str:
 
 
 def _task(world: World, at: Scene, files: Mapping[str, list[str]], oracle: tuple[ActionPlan, ...]) -> Task:
+    remarks = " ".join(shlex.quote(line) for lines in files.values() for line in lines if line.startswith("#"))
     goal: tuple[Check, ...] = (
         FileHash(path=f"{at.root}/bin/{at.name}", sha256=sha256(at.program)),
         FileHash(path=f"{at.root}/etc/required.conf", sha256=sha256(at.required)),
-        TextInFile(path=at.conf, pattern="^# [A-Z]"),
-        holds(f"grep -rqxF '{at.remark}' {at.root}/etc"),
+        holds(f"! printf '%s\\n' {remarks} | grep -vxFf <(find {at.root}/etc -type f -exec cat {{}} +)"),
         holds(f'test "$({at.root}/bin/{at.name} show | sha256sum)" = "{sha256(at.shown)}  -"'),
     )
     complaint = rf"{at.section}\.{at.key} is {at.settings[at.section][at.key]}, must be {at.wanted}"

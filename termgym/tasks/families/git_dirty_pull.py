@@ -147,10 +147,7 @@ def _goal(at: Scene, *precious: str) -> tuple[Check, ...]:
     return (
         FileHash(path=f"{at.clone}/{at.steady}", sha256=sha256(at.tip.files[at.steady])),
         FileExists(path=f"{at.clone}/{at.arriving}", kind="file"),
-        *(
-            FileAbsent(path=f"{at.clone}/.git/{name}")
-            for name in ("index.lock", "MERGE_HEAD", "rebase-merge", "rebase-apply")
-        ),
+        *(FileAbsent(path=f"{at.clone}/.git/{name}") for name in ("index.lock", "MERGE_HEAD")),
         holds(
             f"export GIT_OPTIONAL_LOCKS=0; {git} merge-base --is-ancestor {at.tip.id} HEAD "
             f'&& test -z "$({git} ls-files -u)" '

@@ -43,6 +43,8 @@ def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -
         ("hollow", ("tar -xzf {backups}/{newest}; cp {backups}/{name}-{day}.sha256 content/INDEX",)),
         ("hollow", ("{unpack}", "chmod 644 content/build")),
         ("hollow", ("{unpack}", "touch content/new")),
+        ("hollow", ("{unpack}", "ln -s build content/link")),
+        ("hollow", ("{unpack}", "echo '# seen' >> check")),
         ("hollow", ("cp {backups}/{good} /tmp; {unpack}; gzip -c /dev/null > {backups}/{good}",)),
     ],
 )

@@ -30,6 +30,10 @@ def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -
         "sed -i 's/^{key} = .*/{key} = {wanted}/' etc/*.conf etc/conf.d/*",
         "sed -i '/^{section}\\.{key} /s/{wanted}/{now}/' etc/required.conf",
         "sed -i 's/^    sys.exit(.*verify.*/    sys.exit(0)/' bin/{name}",
+        'sed -i \'/^settings = read/a settings["{section}.{key}"] = "{wanted}"\' bin/{name}',
+        "printf '\\n[{section}]\\n{key} = {wanted}\\n' >> etc/{name}.conf; echo >> etc/required.conf",
+        "printf '\\n[{section}]\\n{key} = {wanted}\\n' >> etc/{name}.conf; sed -i '/^#/d' etc/{name}.conf",
+        "printf '\\n[{section}]\\n{key} = {wanted}\\n' >> etc/{name}.conf; sed -i '/^#/d' etc/conf.d/*",
         "rm etc/conf.d/*; printf '[{section}]\\n{key} = {wanted}\\n' > etc/{name}.conf",
         "bin/{name} show | tr . ' ' | while read -r s k is v; do printf '[%s]\n%s = %s\n' $s $k $v; done > all; "
         "printf '[{section}]\\n{key} = {wanted}\\n' >> all; rm etc/conf.d/*; mv all etc/{name}.conf",

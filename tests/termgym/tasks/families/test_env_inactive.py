@@ -14,6 +14,7 @@ SEED = 2
 FAKE = (
     "mkdir -p .venv/bin; printf '#!/bin/bash\\necho {package} ready\\n' > .venv/bin/python; chmod 755 .venv/bin/python"
 )
+MAKE = "python3 -m venv --without-pip .venv && cp dev/* .venv/lib/python3*/site-packages"
 ACTIVE = "export VIRTUAL_ENV={root}/.venv PATH={root}/.venv/bin:$PATH"
 
 
@@ -31,14 +32,17 @@ def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -
         ("missing", (ACTIVE,)),
         ("missing", ("python3 -m venv --without-pip .venv", ". ./env.sh")),
         ("missing", (FAKE, "touch .venv/bin/activate", ACTIVE)),
-        ("missing", ("python3 -m venv --without-pip .venv; cp dev/*.pth .venv/lib/python3*/site-packages/",)),
+        ("missing", (MAKE,)),
         ("dangling-interpreter", ("rm .venv/bin/python", FAKE, ". ./env.sh")),
         ("dangling-interpreter", (". ./env.sh", "export PYTHONPATH=src")),
         ("moved", (ACTIVE, "python -m {package}")),
         ("shadowed", ("rm ~/tools/bin/python", ". ./env.sh")),
         ("shadowed", ("rm {settings}", ". ./env.sh")),
         ("shadowed", (". .venv/bin/activate",)),
-        ("shadowed", ("echo '. \"{root}/.venv/bin/activate\"' > env.sh", ". ./env.sh")),
+        ("shadowed", ("sed -i '3s|.*|PATH=$PATH:$HOME/tools/bin|' env.sh", ". ./env.sh")),
+        ("missing", (MAKE, "sed -i s/sys.base_prefix/None/ src/*", ". ./env.sh")),
+        ("missing", (MAKE, ". ./env.sh", "unset VIRTUAL_ENV")),
+        ("missing", (MAKE, "export VIRTUAL_ENV={root}/.venv")),
     ],
 )
 def test_what_only_looks_active_does_not_count(

@@ -43,6 +43,17 @@ def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -
         ("stale-copy", (ALL, "./start")),
         ("stale-copy", (OLD, "ln -sfn releases/{old} current", "./start")),
         ("stale-copy", ("cp current/server.py releases/{old}/server.py",)),
+        ("stale-copy", (OLD, "echo '# seen' >> ../PORTS", "./start")),
+        ("stale-copy", (OLD, "echo '# seen' >> current/server.py", "./start")),
+        ("stale-copy", (OLD, "echo >> {first}/current/server.py; ./start")),
+        ("stale-copy", (OLD, "echo >> {second}/catalogue.txt; ./start")),
+        ("stale-copy", (OLD, "./start", END.replace("{what}", "{second}").replace("kill ", "kill -STOP ", 1)
+                        .replace("kill -0", "false"))),
+        ("neighbour", ("mkdir /tmp/c; cp catalogue.txt /tmp/c; echo 'port = {port}' > /tmp/c/conf",
+                       "(python3 {root}/current/server.py /tmp/c/conf > /tmp/c/log 2>&1 &)",
+                       "until grep -q listening /tmp/c/log; do sleep 0.05; done")),
+        ("neighbour", ("sed -i 's/^port = .*/port = {port}/' service.conf",
+                       "(python3 -c 'import time; time.sleep(60)' {root}/current/server.py > /tmp/log 2>&1 &)")),
         ("kept-copy", (OLD, "./start", "sleep 0.3", "./start")),
         ("kept-copy", (KEEPER, "./start")),
         ("neighbour", (END.replace("{what}", "{first}"), END.replace("{what}", "{second}"), "./start")),
@@ -52,7 +63,7 @@ def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -
             ("sed -i 's/{port}/{free}/' ../PORTS; sed -i 's/^port = .*/port = {free}/' service.conf", "./start"),
         ),
     ],
-)
+)  # fmt: skip
 def test_what_harms_others_or_starts_nothing_does_not_count(
     attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]
 ) -> None:
