@@ -131,7 +131,10 @@ class Episode:
         sandbox, self._sandbox = self._sandbox, None
         self._tokens.clear()
         if sandbox is not None:
-            sandbox.close()
+            try:
+                sandbox.close()
+            except SandboxLost as error:  # nothing of it is left to be closed
+                _log.info("closing a sandbox that is gone: %s", error)
 
     def _let_go(self) -> None:
         """Part from the shell, which is about to be closed."""

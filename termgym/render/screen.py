@@ -30,8 +30,8 @@ class _Stream(pyte.Stream):
     def _send_to_parser(self, data: str) -> bool | None:
         try:
             return super()._send_to_parser(data)
-        except (TypeError, ValueError, IndexError):
-            # A sequence with parameters its handler does not take. The parser has begun anew by now.
+        except (TypeError, ValueError, LookupError, UnboundLocalError):
+            # A sequence with parameters that its handler cannot make sense of. The parser has begun anew by now.
             return True
 
 
@@ -54,7 +54,8 @@ class Screen:
 
     def text(self) -> str:
         """Return the lines without trailing blanks."""
-        return "\n".join(line.rstrip() for line in self._screen.display)
+        # Not pyte's own ``display``: it fails where half of a wide character was overwritten.
+        return "\n".join("".join(cell.character for cell in row).rstrip() for row in self.cells())
 
     def cursor(self) -> tuple[int, int] | None:
         """Return (line, column) of the cursor from 0, or None if it is hidden."""

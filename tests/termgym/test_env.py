@@ -593,6 +593,16 @@ def test_close_can_be_repeated_and_reset_begins_anew(make: Callable[..., TermEnv
     assert run(env, "echo again")[0]["stdout"] == "again\n"
 
 
+def test_close_works_when_the_machine_is_gone(make: Callable[..., TermEnv]) -> None:
+    env = make(backend="local-unsafe")
+    env.reset(seed=0)
+    sandbox: Any = env.episode._sandbox
+    sandbox._supervisor._process.kill()
+    sandbox._supervisor._process.wait()
+    env.close()
+    env.close()
+
+
 def test_usable_after_an_exception(make: Callable[..., TermEnv]) -> None:
     env = make()
     env.reset(seed=0)

@@ -17,7 +17,7 @@ from termgym.render.screen import COLUMNS, LINES, Screen
 from termgym.render.transcript import KEPT, LEFT_OUT, Transcript, harmless
 from termgym.render.viewer import Viewer
 
-PIECES = ["\x1b[", "?", ";", "\x1b]", "\x9b", "m", "r", "h", "²", "9", "n", "J", "A", "\x07", "x"]
+PIECES = [*"?;:19#$%(cdhlmnqrsuxABCDHJKLMP@²日", "\x1b", "\x1b[", "\x1b]", "\x9b", "\x9d", "\x07", "\x08", "\u0301"]
 """What escape sequences are made of, and what looks like it."""
 
 
@@ -140,7 +140,7 @@ def test_full_screen_programs_are_drawn_where_they_draw() -> None:
     assert screen.cursor() == (LINES - 1, COLUMNS - 1)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sampled_from(["\x1b[", "?", ";", "\x1b]", "\x9b", "m", "r", "h", "²", "9", "n", "J", "A", "\x07", "x"]))
 )
@@ -148,6 +148,7 @@ def test_no_output_breaks_the_screen(pieces: list[str]) -> None:
     """pyte raises on sequences that it does not know; an agent can print anything."""
     screen = Screen()
     screen.feed("".join(pieces))
+    assert picture(screen).shape == (HEIGHT, WIDTH, 3)
     screen.feed("\x18\x1b\\\x1bcstill here")
     assert "still here" in screen.text()
 
