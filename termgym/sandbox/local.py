@@ -65,7 +65,7 @@ class LocalSandbox:
         self._isolated = isolated
         self._limits = limits
         self._output_limit = output_limit
-        self._clock = _clock_variables(clock)
+        self._clock = _clock_variables(clock, isolated=isolated)
         self._supervisor: Supervisor = isolated_supervisor() if isolated else unsafe_supervisor()
         self._machine = self._supervisor.name_machine()
         self._ask("open", snapshot=snapshot, network=network, log_dir=log_dir)
@@ -291,11 +291,13 @@ class LocalSandbox:
             self._supervisor.end()
 
 
-def _clock_variables(clock: str) -> dict[str, str]:
+def _clock_variables(clock: str, *, isolated: bool) -> dict[str, str]:
     if clock == "real":
         return {}
     if clock != "frozen":
         raise ValueError(f"clock is {clock!r}; allowed are 'real' and 'frozen'")
+    if not isolated:
+        raise ValueError("clock='frozen' needs backend='local': without isolation libfaketime litters the host's /dev/shm")
     library = faketime_library()
     if library is None:
         raise SandboxUnavailable("clock='frozen' needs libfaketime; install it (`apt-get install libfaketime`)")

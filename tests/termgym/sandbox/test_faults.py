@@ -259,6 +259,8 @@ def test_closing_twice_is_closing_once(sandbox: Sandbox) -> None:
 def test_unavailable_clock_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'sundial'.*'real' and 'frozen'"):
         open_sandbox("local", clock="sundial")
+    with pytest.raises(ValueError, match="needs backend='local'"):
+        open_sandbox("local-unsafe", clock="frozen")
     assert issubclass(SandboxUnavailable, RuntimeError)
 
 
