@@ -297,7 +297,7 @@ def _clock_variables(clock: str, *, isolated: bool) -> dict[str, str]:
     if clock != "frozen":
         raise ValueError(f"clock is {clock!r}; allowed are 'real' and 'frozen'")
     if not isolated:
-        raise ValueError("clock='frozen' needs backend='local': without isolation libfaketime litters the host's /dev/shm")
+        raise ValueError("clock='frozen' needs backend='local'; without isolation it would litter the host's /dev/shm")
     library = faketime_library()
     if library is None:
         raise SandboxUnavailable("clock='frozen' needs libfaketime; install it (`apt-get install libfaketime`)")
