@@ -19,6 +19,8 @@ _FDS_PER_SHELL = 8
 """Descriptors that one shell costs its owner: three terminals, report pipe, memfd, and what watches them."""
 _PTYS_PER_SHELL = 3
 _FEW_SHELLS = 64
+_WEAKER = {"memory": "of each process alone", "processes": "of all that this user runs"}
+"""What an rlimit limits instead of all processes of a sandbox together (getrlimit(2))."""
 _LITTLE_MEMORY = 2 << 30  # [bytes]; all trees lie in memory
 
 

@@ -26,19 +26,20 @@ def command(as_json: bool) -> None:
             row = {"subject": finding.subject, "state": finding.state, "found": finding.found, "advice": finding.advice}
             click.echo(json.dumps({"environment": env_id, **row}))
     else:
-        _print_table(found)
+        _print_lines(found)
     if any(finding.state is State.MISSING for _, finding in found):
         raise SystemExit(1)
 
 
-def _print_table(found: list[tuple[str, Finding]]) -> None:
+def _print_lines(found: list[tuple[str, Finding]]) -> None:
+    """Print a line a finding, and below it what to do; advice is often a line to copy, so it is not wrapped."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     colours = {"ok": "green", "limited": "yellow", "missing": "red"}
-    table = Table("subject", "state", "found", "what to do", box=None, pad_edge=False)
+    console = Console(highlight=False)
     for _, finding in found:
-        state = Text(finding.state, style=colours[finding.state])
-        table.add_row(Text(finding.subject), state, Text(finding.found), Text(finding.advice))
-    Console().print(table)
+        line = Text(f"{finding.state:8}", style=colours[finding.state]).append(f" {finding.subject:20}", "bold")
+        console.print(line.append(finding.found, "default"), soft_wrap=True)
+        if finding.advice:
+            console.print(Text(f"{'':29}{finding.advice}", style="dim"), soft_wrap=True)
