@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rolf.environments import Finding, State
-from termgym.errors import SandboxError
+from termgym.errors import TermGymError
 
 _FDS_PER_SHELL = 8
 """Descriptors that one shell costs its owner: three terminals, report pipe, memfd, and what watches them."""
@@ -70,13 +70,13 @@ def _sandbox() -> Iterator[Finding]:
 
     try:
         sandbox = open_sandbox("local")
-    except SandboxError as error:
+    except TermGymError as error:
         yield Finding("sandbox", State.MISSING, "does not start", str(error))
         return
     try:
         sandbox.start(blank())
         provided = sandbox.capabilities()
-    except SandboxError as error:
+    except TermGymError as error:
         yield Finding("sandbox", State.MISSING, "does not start", str(error))
         return
     finally:
