@@ -82,9 +82,11 @@ class Watcher:
     def holds_its_lines(self) -> bool:
         """Return whether the shell still has what it needs to take a command: its input, its screens and its memfd."""
         shell = self._terminal.shell_pid
-        devices = {0: self._command, MAIN_FD: self._main, ERROR_FD: self._error}
-        return all(_device(shell, fd) == device for fd, device in devices.items()) and all(
-            os.path.lexists(f"/proc/{shell}/fd/{fd}") for fd in (REPORT_FD, SCRIPT_FD)
+        return (
+            self._keeps_command_pty(shell)
+            and (_device(shell, MAIN_FD), _device(shell, ERROR_FD)) == (self._main, self._error)
+            and _is_same_file(shell, REPORT_FD, self._terminal.report_fd)
+            and _is_same_file(shell, SCRIPT_FD, self._terminal.script_fd)
         )
 
     def listens(self) -> bool:
@@ -155,7 +157,9 @@ class Watcher:
                 yield status
 
     def _keeps_command_pty(self, pid: int) -> bool:
-        """Return whether any descriptor of the shell is its command pty: during a command it is a saved copy."""
+        """Return whether a descriptor of the shell is its command pty: fd 0, or during a command a saved copy."""
+        if _device(pid, 0) == self._command:
+            return True
         try:
             numbers = os.listdir(f"/proc/{pid}/fd")
         except OSError:
@@ -234,6 +238,14 @@ def _device(pid: int, fd: int) -> int | None:
     except OSError:
         return None  # closed meanwhile, ended, or not ours to look at
     return status.st_rdev if stat.S_ISCHR(status.st_mode) else 0
+
+
+def _is_same_file(pid: int, theirs: int, ours: int) -> bool:
+    """Return whether a process's descriptor and one of ours are the same file; both ends of a pipe are."""
+    try:
+        return os.path.samestat(os.stat(f"/proc/{pid}/fd/{theirs}"), os.fstat(ours))
+    except OSError:
+        return False
 
 
 def _image(pid: int) -> tuple[str, bytes] | None:
