@@ -22,7 +22,7 @@ class Step:
     terms: Mapping[str, float]
     """What the reward is made of; sums to it."""
     checks: tuple[tuple[str, bool], ...]
-    """Each check in words, and whether it passed."""
+    """Each check in words, the plan's own and the goal's, and whether it passed."""
     seconds: float
     """Time that `step` took [s]."""
     info: Mapping[str, Any]
@@ -46,7 +46,7 @@ def tell(
         exit_code=int(after["exit_code"][0]),
         reward=reward,
         terms=info["reward_terms"],
-        checks=tuple((check["check"], bool(check["passed"])) for check in info["checks"]),
+        checks=tuple((f"{check['of']}: {check['check']}", bool(check["passed"])) for check in info["checks"]),
         seconds=seconds,
         info=info,
     )
