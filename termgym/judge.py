@@ -118,8 +118,26 @@ class Judge:
         terminated = submitted or shell_broken or (at_once and success)
         ended = terminated or last
         changes = self._close_books() if ended else ()
+        facts = self._facts(step, action, result, validation, goal, success, ended, changes, measured, shell_broken)
+        terms = self._reward.step(facts)
+        digest = self._sandbox.digest() if ended else None
+        return Verdict(facts, terms, terminated, ended and not terminated, changes, digest)
+
+    def _facts(
+        self,
+        step: int,
+        action: Action | None,
+        result: StepResult,
+        validation: tuple[CheckResult, ...],
+        goal: tuple[CheckResult, ...],
+        success: bool,
+        ended: bool,
+        changes: tuple[Change, ...],
+        measured: Metrics,
+        shell_broken: bool,
+    ) -> StepFacts:
         command = action.command if isinstance(action, ActionPlan) else ""
-        facts = StepFacts(
+        return StepFacts(
             step=step,
             action=action,
             result=result,
@@ -136,9 +154,6 @@ class Judge:
             violations=_violations(command),
             unchecked_privilege=bool(command) and self._privileges.unchecked(command),
         )
-        terms = self._reward.step(facts)
-        digest = self._sandbox.digest() if ended else None
-        return Verdict(facts, terms, terminated, ended and not terminated, changes, digest)
 
     def _validation(self, action: Action | None, result: StepResult, cwd: str) -> tuple[CheckResult, ...]:
         if not isinstance(action, ActionPlan) or not action.validation_steps:
