@@ -52,13 +52,16 @@ def digest_nodes(side: Side) -> Nodes:
     for path, directory, name, found in walk(side.root):
         status = status_of(found, side.modes.get(path))
         place = Place(directory, name, handle(directory, name))
-        if status.is_directory:
-            heads[path] = _head(status, place)
-            nodes.children[path] = {}
-        else:
-            nodes.children[split(path)[0]][name] = _leaf(status, place, name)
-            if status.is_linked:
-                linked.append((path, status.inode))
+        try:
+            if status.is_directory:
+                nodes.children[path] = {}
+                heads[path] = _head(status, place)
+            else:
+                nodes.children[split(path)[0]][name] = _leaf(status, place, name)
+        except FileNotFoundError:  # a program that still runs removed it meanwhile
+            continue
+        if status.is_linked:
+            linked.append((path, status.inode))
     nodes.root = _combine(nodes.children, heads)
     nodes.links = links_among(linked)
     return nodes
@@ -81,7 +84,7 @@ def digest_pairs(nodes: Nodes, pairs: Iterable[Pair]) -> str:
                 heads[pair.path] = _head(after, pair.new)
                 children[pair.path] = {} if pair.complete else dict(nodes.children[pair.path])
             elif not after.is_directory:
-                children[parent][pair.name] = _leaf(after, pair.new, pair.name)
+                children.setdefault(parent, {})[pair.name] = _leaf(after, pair.new, pair.name)
                 if after.is_linked:
                     linked.append((pair.path, after.inode))
         except FileNotFoundError:  # removed before, or by a program that still runs

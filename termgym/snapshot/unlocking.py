@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
 from termgym.snapshot.walking import join, names_in, open_directory, opened, opened_root, split, status_at
 
+_GONE = (FileNotFoundError, NotADirectoryError)  # what a program that still runs does to a path
 _CAP_DAC_OVERRIDE = 1 << 1  # capabilities(7)
 
 
@@ -58,7 +59,11 @@ def unlock(root: int, known: Iterable[bytes] | None = None) -> dict[bytes, int]:
     pending = [b""]
     while pending:
         path = pending.pop()
-        with opened(root, path) as directory:
+        try:
+            directory = open_directory(root, path)
+        except _GONE:
+            continue
+        try:
             for name in names_in(directory):
                 status = status_at(directory, name)
                 if status is None:
@@ -67,6 +72,8 @@ def unlock(root: int, known: Iterable[bytes] | None = None) -> dict[bytes, int]:
                 _unlock_entry(directory, name, child, status, modes)
                 if stat.S_ISDIR(status.st_mode):
                     pending.append(child)
+        finally:
+            os.close(directory)
     return modes
 
 
@@ -87,19 +94,13 @@ def _unlock_path(root: int, path: bytes, modes: dict[bytes, int]) -> None:
 def _unlock_entry(directory: int, name: bytes, path: bytes, status: os.stat_result, modes: dict[bytes, int]) -> None:
     needed = {stat.S_IFDIR: stat.S_IRWXU, stat.S_IFREG: stat.S_IRUSR}.get(stat.S_IFMT(status.st_mode), 0)
     if status.st_mode & needed != needed:
-        os.chmod(name, stat.S_IMODE(status.st_mode) | needed, dir_fd=directory)
-        modes[path] = status.st_mode
+        with suppress(*_GONE):
+            os.chmod(name, stat.S_IMODE(status.st_mode) | needed, dir_fd=directory)
+            modes[path] = status.st_mode
 
 
 def _set_mode(root: int, path: bytes, mode: int) -> None:
     """Set a mode, unless the path is gone."""
     parent, name = split(path)
-    try:
-        directory = open_directory(root, parent)
-    except FileNotFoundError:
-        return
-    try:
-        if status_at(directory, name or b".") is not None:
-            os.chmod(name or b".", stat.S_IMODE(mode), dir_fd=directory)
-    finally:
-        os.close(directory)
+    with suppress(*_GONE), opened(root, parent) as directory:
+        os.chmod(name or b".", stat.S_IMODE(mode), dir_fd=directory)

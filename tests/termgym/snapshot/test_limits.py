@@ -117,7 +117,9 @@ done
 def watch_churn(scratch: Path, backend: str) -> None:
     snapshot = opened(scratch, backend)
     before = snapshot.digest()
-    job = subprocess.Popen(["sh", "-c", CHURN, "sh", snapshot.live / "home" / "agent" / "e"], stderr=subprocess.DEVNULL)
+    argv = ["sh", "-c", CHURN, "sh", snapshot.live / "home" / "agent" / "e"]
+    job = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert job.stdout is not None
     deadline = time.monotonic() + 10
     seen = 0
     try:
@@ -126,6 +128,7 @@ def watch_churn(scratch: Path, backend: str) -> None:
             snapshot.digest()
     finally:
         job.kill()
+        job.stdout.read()  # ends when the last program that the shell started is gone
         job.wait()
     assert seen == 3, "the job changed nothing"
     snapshot.restore()
