@@ -25,13 +25,24 @@ class Report:
     task: str
     instruction: str
     steps: Sequence[Step]
-    success: bool
+    has_goal: bool
     diff: Sequence[Sequence[str | None]]
-    digest: str
     cost: ResetCost
     throughput: Throughput
     notes: Sequence[str]
     """What this machine lacks, with the line that installs it."""
+
+    @property
+    def verdict(self) -> str:
+        """What came of it, in a sentence."""
+        if not self.has_goal:
+            return "There was no goal."
+        return "The goal is reached." if self.steps[-1].info["success"] else "The goal is not reached."
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the files at the end, if the episode came to one."""
+        return self.steps[-1].info.get("state_digest")
 
     @property
     def total(self) -> float:
@@ -46,7 +57,9 @@ def render(report: Report) -> str:
     template = environment.from_string(files("rolf.demo").joinpath("report.html").read_text(encoding="utf-8"))
     machine = f"Linux {platform.release()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
     fields = {name: getattr(report, name) for name in Report.__slots__}
-    return template.render(**fields, total=report.total, version=__version__, machine=machine)
+    return template.render(
+        **fields, total=report.total, verdict=report.verdict, digest=report.digest, version=__version__, machine=machine
+    )
 
 
 def write(report: Report, path: Path) -> None:

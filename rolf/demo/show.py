@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from rolf.demo.episode import play_oracle
+from rolf.demo.episode import play
 from rolf.demo.measure import ResetCost, Throughput, measure_reset, measure_throughput
 from rolf.demo.report import Report, write
 from rolf.screen import show_diff, show_prompt, show_step
@@ -29,16 +28,16 @@ def show(task: str, seed: int, shells: int, path: Path) -> Path:
     """
     console, talk = Console(highlight=False), Console(stderr=True, highlight=False)
     notes: list[str] = []
-    env, settings = _make(task, talk, notes)
+    env, observation, settings = _begin(task, seed, talk, notes)
+    world: Any = env.unwrapped
     try:
-        observation, _ = env.reset(seed=seed)
-        console.print(Panel(Text(observation["instruction"]), title=f"{ENV_ID}  {task}  seed {seed}", expand=False))
+        what = world.task.id
+        instruction = observation["instruction"] or "A free shell, without a goal."
+        console.print(Panel(Text(instruction), title=f"{ENV_ID}  {what}", expand=False))
         steps = _play(env, observation, console)
-        world: Any = env.unwrapped
         diff = [tuple(change) for change in world.diff()]
         console.print(Text("\nWhat differs from the initial state", style="bold"))
         show_diff(console, diff)
-        digest = str(steps[-1].info["state_digest"])
     finally:
         env.close()
     talk.print("\nMeasuring…", style="dim")
@@ -49,32 +48,41 @@ def show(task: str, seed: int, shells: int, path: Path) -> Path:
         notes.append("rsync, to compare with: sudo apt-get install rsync")
     for note in notes:
         talk.print(Text(f"Missing here: {note}", style="yellow"))
-    success = bool(steps[-1].info["success"])
-    instruction = observation["instruction"]
-    write(Report(ENV_ID, task, instruction, steps, success, diff, digest, cost, throughput, notes), path)
+    write(Report(ENV_ID, what, instruction, steps, bool(world.task.goal), diff, cost, throughput, notes), path)
     return path
 
 
-def _make(task: str, talk: Console, notes: list[str]) -> tuple[gymnasium.Env[Any, Any], dict[str, Any]]:
-    """Return the environment and the settings it needed; without bubblewrap say so and go on without isolation."""
+def _begin(
+    task: str, seed: int, talk: Console, notes: list[str]
+) -> tuple[gymnasium.Env[Any, Any], dict[str, Any], dict[str, Any]]:
+    """Return an environment, its first observation, and the settings that it needed.
+
+    Where nothing can be isolated it says so and goes on with what is there: a free shell without isolation, in which
+    the tasks' own paths do not exist.
+    """
     settings: dict[str, Any] = {}
-    if shutil.which("bwrap") is None:
-        # The demo's commands are our own, so it may run them unisolated; nothing else chooses that by itself.
-        notes.append("bubblewrap, so this ran without isolation: sudo apt-get install bubblewrap")
-        talk.print(Text(f"Missing here: {notes[-1]}", style="yellow"))
-        settings["backend"] = "local-unsafe"
-    return gymnasium.make(ENV_ID, task=task, **settings), settings
+    env = gymnasium.make(ENV_ID, task=task)
+    try:
+        return env, env.reset(seed=seed)[0], settings
+    except RuntimeError as error:
+        env.close()
+        notes.append(f"a sandbox, so this ran a free shell without isolation. {error}")
+    talk.print(Text(f"Missing here: {notes[-1]}", style="yellow"))
+    # The demo's commands are our own, so it may run them unisolated; nothing else chooses that by itself.
+    settings["backend"] = "local-unsafe"
+    env = gymnasium.make(ENV_ID, task="blank", **settings)
+    return env, env.reset(seed=seed)[0], settings
 
 
 def _play(env: gymnasium.Env[Any, Any], observation: dict[str, Any], console: Console) -> list[Step]:
     steps = []
-    for step in play_oracle(env, observation):
+    for step in play(env, observation):
         console.print()
         show_prompt(console, step.cwd, step.command)
         show_step(console, step)
         steps.append(step)
     success = steps[-1].info["success"]
-    verdict = Text("\nGoal reached" if success else "\nGoal not reached", style="bold green" if success else "bold red")
+    verdict = Text("\nGoal reached" if success else "\nNo goal reached", style="bold green" if success else "bold")
     console.print(verdict.append(f", return {sum(step.reward for step in steps):+.3f}", style="default"))
     return steps
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from machines import python_on
 
 
 def rolf(
@@ -210,6 +211,30 @@ def test_demo_goes_on_without_rsync(tmp_path: Path) -> None:
     assert "Goal reached" in done.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.root
+def test_demo_goes_on_without_a_sandbox(tmp_path: Path) -> None:
+    """A machine that cannot isolate still shows a real shell, and says which line brings the rest."""
+    page = tmp_path / "page.html"
+    code = f"from rolf.cli import main; main(['demo', '--shells', '2', '--report', {str(page)!r}])"
+    done = python_on(code, setup=("mount --bind /dev/null $(command -v bwrap)",))
+    assert done.returncode == 0, done.stderr
+    assert "apt-get install bubblewrap" in done.stderr
+    assert "without isolation" in done.stderr
+    assert "steps/s" in done.stdout
+    assert "There was no goal." in page.read_text()
+
+
+@pytest.mark.slow
+def test_tasks_validate_says_which_are_fit() -> None:
+    """Who writes a task proves it by this; each line is for a machine."""
+    done = rolf("tasks", "validate", "permission-denied", "--json")
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(verdicts) == 3
+    assert all(verdict["valid"] for verdict in verdicts), verdicts
+    assert done.returncode == 0
+
+
 def test_report_escapes_what_a_terminal_printed(tmp_path: Path) -> None:
     """An agent's output must not become markup of the page."""
     from rolf.demo.measure import ResetCost, Throughput
@@ -217,8 +242,8 @@ def test_report_escapes_what_a_terminal_printed(tmp_path: Path) -> None:
     from rolf.step import Step
 
     evil = "</pre><script>alert(1)</script>\udcff"
-    step = Step(evil, evil, evil, evil, "DONE", 0, 1.0, {evil: 1.0}, ((evil, True),), 0.1, {})
-    report = Report("id", evil, evil, [step], True, [(evil, "added", None, None)], "0", ResetCost(1, None, 1),
+    step = Step(evil, evil, evil, evil, "DONE", 0, 1.0, {evil: 1.0}, ((evil, True),), 0.1, {"success": True})
+    report = Report("id", evil, evil, [step], True, [(evil, "added", None, None)], ResetCost(1, None, 1),
                     Throughput(1, 1, 1.0), [evil])  # fmt: skip
     path = tmp_path / "sub" / "page.html"
     write(report, path)
