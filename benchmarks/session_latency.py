@@ -15,8 +15,8 @@ from typing import Any
 
 import pexpect
 
-from termgym.host import host_session
-from termgym.session import Session
+from termgym.session.host import host_session
+from termgym.session.session import Session
 
 COMMAND = "true"
 SENTINEL = "__done__"

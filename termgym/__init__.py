@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from termgym.env import TermEnv
     from termgym.event import Event
     from termgym.plan import ActionPlan, Keys, Submit, keys, parse_action, plan, plan_schema, submit
-    from termgym.reward import RewardWeights
+    from termgym.reward.terms import RewardWeights
     from termgym.tasks.task import Limits, Task
     from termgym.vector import TermVectorEnv
 

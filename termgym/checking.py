@@ -28,8 +28,8 @@ from termgym.checks import (
     VariableSet,
     compile_pattern,
 )
-from termgym.facts import CheckResult
 from termgym.result import StepResult
+from termgym.reward.facts import CheckResult
 from termgym.sandbox.protocol import FileStatus, Inspector
 
 TEXT_LIMIT = 1 << 20

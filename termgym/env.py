@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 
 from termgym.assignment import Assignment, sandbox_opener
-from termgym.driving import Driver
 from termgym.episode import Episode
 from termgym.observation import Observation, observe
 from termgym.options import RENDER_MODES, Options
 from termgym.outcome import Outcome
 from termgym.render.viewer import Viewer
-from termgym.reward import Violation
+from termgym.reward.terms import Violation
 from termgym.saved import Saved
+from termgym.session.driving import Driver
 from termgym.snapshot.change import Change
 from termgym.spaces import action_space, observation_space
 from termgym.tasks.task import Task

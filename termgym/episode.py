@@ -13,22 +13,22 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any
 
-from termgym.capture import decode
-from termgym.driving import Driver
 from termgym.errors import PlanError, SandboxError, SandboxLost, SandboxUnavailable, SnapshotError, TaskError
 from termgym.event import Event
-from termgym.judge import Judge
-from termgym.keys import to_bytes
 from termgym.options import Options
 from termgym.outcome import Outcome, step_info
 from termgym.plan import Action, ActionPlan, Keys, Submit, parse_action
 from termgym.result import StepResult
-from termgym.reward import Violation
+from termgym.reward.judge import Judge
+from termgym.reward.terms import Violation
 from termgym.sandbox.protocol import Sandbox
 from termgym.sandbox.seen import Metrics
 from termgym.saved import Saved
-from termgym.session import Session
-from termgym.shellstate import ShellState
+from termgym.session.capture import decode
+from termgym.session.driving import Driver
+from termgym.session.keys import to_bytes
+from termgym.session.session import Session
+from termgym.session.shellstate import ShellState
 from termgym.snapshot.change import Change
 from termgym.tasks.task import HOME, Task
 

@@ -1,15 +1,15 @@
 """What can go wrong, as a tree.
 
-    TermGymError
-    ├── SandboxError                 the machine under the agent failed (an infrastructure fault, never the agent's)
-    │   ├── SandboxUnavailable       this host cannot provide the backend asked for; says what is missing
-    │   ├── SandboxLost              a running sandbox vanished
-    │   └── LimitNotEnforced         a limit was set and did not take effect
-    ├── SnapshotError (OSError)      a tree could not be copied, restored or compared
-    ├── PlanError (ValueError)       text is not an action plan
-    ├── UnknownTask (LookupError)    no task of that name; suggests the nearest
-    ├── TaskError (ValueError)       a task cannot be built as it is written
-    └── ReplayError (ValueError)     a trajectory file cannot be replayed
+TermGymError
+├── SandboxError                 the machine under the agent failed (an infrastructure fault, never the agent's)
+│   ├── SandboxUnavailable       this host cannot provide the backend asked for; says what is missing
+│   ├── SandboxLost              a running sandbox vanished
+│   └── LimitNotEnforced         a limit was set and did not take effect
+├── SnapshotError (OSError)      a tree could not be copied, restored or compared
+├── PlanError (ValueError)       text is not an action plan
+├── UnknownTask (LookupError)    no task of that name; suggests the nearest
+├── TaskError (ValueError)       a task cannot be built as it is written
+└── ReplayError (ValueError)     a trajectory file cannot be replayed
 """
 
 from __future__ import annotations

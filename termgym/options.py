@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from termgym.reward import RewardWeights
+from termgym.reward.terms import RewardWeights
 from termgym.tasks.task import Limits
 
 _Values = TypeVar("_Values", RewardWeights, Limits)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from termgym.capture import decode
 from termgym.event import Event
-from termgym.judge import Verdict
 from termgym.result import StepResult
+from termgym.reward.judge import Verdict
+from termgym.session.capture import decode
 
 
 class Outcome(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from termgym.shellstate import ShellState
+from termgym.session.shellstate import ShellState
 
 
 @dataclass(frozen=True, slots=True)

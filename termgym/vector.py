@@ -12,10 +12,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from termgym.batching import batch_infos
-from termgym.driving import Driver
 from termgym.env import TermEnv
 from termgym.observation import Observation, observe, observe_all
 from termgym.outcome import Outcome
+from termgym.session.driving import Driver
 from termgym.tasks.task import Task
 
 Actions = Sequence[str]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from termgym.errors import SandboxError
 from termgym.sandbox.child import Child, spawn
 from termgym.sandbox.processes import children
-from termgym.terminal import (
+from termgym.session.terminal import (
     ERROR_FD,
     MAIN_FD,
     REPORT_FD,
@@ -33,7 +33,7 @@ START_DEADLINE = 20.0  # [s]; a start takes milliseconds, but a loaded machine m
 
 
 class Shell(NamedTuple):
-    """A shell's process (or its launcher's) and our ends of its lines, as in ``termgym.terminal.Spawned``."""
+    """A shell's process (or its launcher's) and our ends of its lines, as in ``termgym.session.terminal.Spawned``."""
 
     process: Child
     command_fd: int
@@ -46,7 +46,7 @@ class Shell(NamedTuple):
 def start_bash(
     prefix: Sequence[str], *, env: Mapping[str, str], ptmx: str, pass_fds: Sequence[int], owner: tuple[int, int] | None
 ) -> Shell:
-    """Start an interactive bash on fresh ptys (the same lines as ``termgym.terminal.spawn_bash``, without a fork).
+    """Start an interactive bash on fresh ptys, with the same lines as ``terminal.spawn_bash`` but without a fork.
 
     Args:
         prefix: a launcher's argv, before ``bash …``.

@@ -95,7 +95,7 @@ def _system(view: View) -> list[str]:
         argv += ["--ro-bind", source, target]
     argv += ["--dev", "/dev"]
     if view.pts is not None:
-        argv += ["--bind", str(view.pts), "/dev/pts"]
+        argv += ["--dev-bind", str(view.pts), "/dev/pts"]  # plain --bind would make its ttys unusable
     for path in ("/run", "/root", "/var/log", "/var/lib", "/var/cache", "/opt", "/mnt", "/media"):
         argv += ["--dir", path]
     return [*argv, "--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run"]

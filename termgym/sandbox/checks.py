@@ -17,7 +17,7 @@ from termgym.errors import TermGymError
 from termgym.event import Event
 from termgym.result import StepResult
 from termgym.sandbox.protocol import Sandbox
-from termgym.session import Session
+from termgym.session.session import Session
 from termgym.snapshot.change import ChangeKind
 from termgym.tasks.task import HOME, FileSpec, Limits, Task
 

@@ -51,7 +51,7 @@ def spawn(
     actions += [(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in streams.items()]
     pid = os.posix_spawnp(
         argv[0],
-        argv,
+        list(argv),
         env,
         file_actions=actions,
         setsid=True,

@@ -21,7 +21,8 @@ from termgym.sandbox.measuring import Meter, open_meter
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports, look
 from termgym.sandbox.seen import FileStatus, Metrics, Process
 from termgym.sandbox.syscalls import open_in_root
-from termgym.session import Session, Terminal
+from termgym.session.session import Session
+from termgym.session.terminal import Terminal
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.tasks.task import HOME, Limits, Task
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from termgym.result import Completed
 from termgym.sandbox.seen import FileStatus, Metrics, Process
-from termgym.session import Session
+from termgym.session.session import Session
 from termgym.snapshot.change import Change
 from termgym.tasks.task import Task
 

@@ -32,8 +32,8 @@ from termgym.checks import (
 )
 from termgym.errors import SandboxLost
 from termgym.event import Event
-from termgym.facts import CheckResult
 from termgym.result import Completed, StepResult
+from termgym.reward.facts import CheckResult
 from termgym.sandbox import open_sandbox
 from termgym.sandbox.protocol import FileStatus, Inspector, Process
 from termgym.tasks.task import HOME, Task

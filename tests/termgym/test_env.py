@@ -27,7 +27,7 @@ from termgym.options import Options
 from termgym.plan import ActionPlan
 from termgym.render.picture import HEIGHT, WIDTH
 from termgym.sandbox.local import LocalSandbox
-from termgym.session import Session
+from termgym.session.session import Session
 from termgym.tasks.task import FileSpec, Task
 
 TASK = Task(

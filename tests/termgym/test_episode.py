@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from termgym.assignment import sandbox_opener
-from termgym.driving import Driver
 from termgym.episode import INSTRUCTION_LIMIT, Episode
 from termgym.errors import SandboxUnavailable, TaskError
 from termgym.event import Event
 from termgym.globs import outside
-from termgym.host import host_terminal
 from termgym.options import Options
 from termgym.plan import plan
-from termgym.session import Session
-from termgym.shellstate import ShellState, quoted
+from termgym.session.driving import Driver
+from termgym.session.host import host_terminal
+from termgym.session.session import Session
+from termgym.session.shellstate import ShellState, quoted
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.tasks import blank
 from termgym.tasks.task import Task

@@ -32,7 +32,7 @@ def test_made_by_module_prefix_without_an_import() -> None:
 def test_functions_stay_functions_when_modules_of_their_names_are_imported() -> None:
     """`from termgym.plan import ...` binds the module on the package; `termgym.plan(...)` must go on working."""
     code = (
-        "import termgym.plan, termgym.keys; from termgym.plan import ActionPlan; import termgym; "
+        "import termgym.plan, termgym.session.keys; from termgym.plan import ActionPlan; import termgym; "
         "print(termgym.plan('ls'), termgym.keys('q'), termgym.ActionPlan is ActionPlan)"
     )
     assert run(code) == '{"command": "ls"} {"keys": "q"} True'

@@ -8,7 +8,7 @@ import select
 import termios
 from collections.abc import Sequence
 
-from termgym.terminal import Terminal, open_slave
+from termgym.session.terminal import Terminal, open_slave
 
 _CHUNK = 65_536  # per read; a pty gives at most 4095 at once [bytes]
 _MODES = 60  # struct termios of the kernel, with room [bytes]

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from termgym.checks import FileExists
 from termgym.event import Event
-from termgym.facts import CheckResult, StepFacts
 from termgym.plan import ActionPlan
 from termgym.result import StepResult
-from termgym.shaping import ShapedReward, SuccessReward
+from termgym.reward.facts import CheckResult, StepFacts
+from termgym.reward.shaping import ShapedReward, SuccessReward
 from termgym.tasks.task import Task
 
 CHECKS = 4

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from termgym.event import Event
-from termgym.host import host_session
 from termgym.result import StepResult
-from termgym.session import Session
+from termgym.session.host import host_session
+from termgym.session.session import Session
 
 HERE = Path(__file__).parent
 BIG = {

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic, sleep
 
 from termgym.errors import SandboxError
-from termgym.process import all_pids, read_stat
-from termgym.session import Session
-from termgym.terminal import Spawned, Terminal, spawn_bash
+from termgym.session.process import all_pids, read_stat
+from termgym.session.session import Session
+from termgym.session.terminal import Spawned, Terminal, spawn_bash
 
 _MARK = "TERMGYM_TERMINAL"  # in the environment of everything the shell starts: daemons are found by it
 _KILL_LIMIT = 5.0  # [s]

@@ -11,12 +11,12 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
-from termgym.capture import decode
 from termgym.errors import SandboxError, SandboxLost
-from termgym.lines import Lines
-from termgym.report import Report, Wire, exported_variables
-from termgym.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
-from termgym.waiting import Watcher
+from termgym.session.capture import decode
+from termgym.session.lines import Lines
+from termgym.session.report import Report, Wire, exported_variables
+from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
+from termgym.session.waiting import Watcher
 
 _DELETED = " (deleted)"  # proc(5): appended to the cwd link of a directory that is gone
 # ``exec`` itself, or what may run it unseen: a sourced file, an evaluated string, a redirection that closes.

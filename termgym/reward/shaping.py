@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from termgym.event import Event
-from termgym.facts import CheckResult, StepFacts
+from termgym.reward.facts import CheckResult, StepFacts
 from termgym.tasks.task import Task
 
 if TYPE_CHECKING:  # that module imports this one
-    from termgym.reward import Violation
+    from termgym.reward.terms import Violation
 
 
 class SuccessReward:

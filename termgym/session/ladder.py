@@ -8,9 +8,9 @@ import signal
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from termgym.process import read_stat
-from termgym.terminal import Terminal
-from termgym.waiting import Watcher
+from termgym.session.process import read_stat
+from termgym.session.terminal import Terminal
+from termgym.session.waiting import Watcher
 
 
 class Pace(NamedTuple):

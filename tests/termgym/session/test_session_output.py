@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termgym.capture import Capture, decode
+from termgym.session.capture import Capture, decode
 
 
 @given(st.lists(st.binary(max_size=300)), st.integers(2, 200))

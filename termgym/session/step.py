@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from enum import Enum
 from time import monotonic
 
-from termgym.capture import Streams
-from termgym.dialogue import Dialogue, Exchanges
 from termgym.event import Event
-from termgym.ladder import Rung
-from termgym.report import Report, fence, without_prompt, without_traces
 from termgym.result import StepResult
-from termgym.shell import Shell
-from termgym.waiting import Sight, Verdict
+from termgym.session.capture import Streams
+from termgym.session.dialogue import Dialogue, Exchanges
+from termgym.session.ladder import Rung
+from termgym.session.report import Report, fence, without_prompt, without_traces
+from termgym.session.shell import Shell
+from termgym.session.waiting import Sight, Verdict
 
 SILENCE = 0.15  # before asking whether a program waits for input: most have started by then [s]
 _TRACING = re.compile(rb"set -[a-z]*[xv]|xtrace|verbose")  # turned on and maybe off again within one command

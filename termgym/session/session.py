@@ -14,16 +14,16 @@ import signal
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
-from termgym.capture import Streams
-from termgym.dialogue import Exchanges
 from termgym.errors import SandboxError, SandboxLost
 from termgym.event import Event
-from termgym.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb
 from termgym.result import StepResult
-from termgym.shell import Shell
-from termgym.step import Finding, Stage, Step
-from termgym.terminal import Terminal
-from termgym.waiting import Sight
+from termgym.session.capture import Streams
+from termgym.session.dialogue import Exchanges
+from termgym.session.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb
+from termgym.session.shell import Shell
+from termgym.session.step import Finding, Stage, Step
+from termgym.session.terminal import Terminal
+from termgym.session.waiting import Sight
 
 __all__ = ["Session", "Terminal"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from termgym.errors import SandboxError
-from termgym.session import Session
+from termgym.session.session import Session
 
 _LONGEST_WAIT = 60.0  # [s]; epoll wants a bound, the sessions' own deadlines are what counts
 

@@ -1,8 +1,8 @@
 """Safety rules: command lines that would wreck a real machine, by name.
 
 They inform the reward, they are not the fence: the sandbox is. A rule fires on what a command line would run, not on
-text that it only mentions (`termgym.commandline`). What is privileged, and whether the agent looked before it leapt, is
-in `termgym.privilege`.
+text that it only mentions (`termgym.safety.commandline`). What is privileged, and whether the agent looked before it
+leapt, is in `termgym.safety.privilege`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from termgym.commandline import Call, read, remembered
-from termgym.launchers import INTERPRETERS, SHELLS, program
-from termgym.privilege import PrivilegeWatch, checks_capability, is_privileged, written
-from termgym.trees import PROTECTED, SYSTEM, targets_tree
+from termgym.safety.commandline import Call, read, remembered
+from termgym.safety.launchers import INTERPRETERS, SHELLS, program
+from termgym.safety.privilege import written
+from termgym.safety.trees import PROTECTED, SYSTEM, targets_tree
 
-__all__ = ["RULES", "PrivilegeWatch", "Rule", "checks_capability", "is_privileged", "violations"]
+__all__ = ["RULES", "Rule", "violations"]
 
 _HARMLESS_DEVICE = re.compile(
     r"/dev/(null|zero|full|u?random|tty\d*|stdin|stdout|stderr|ptmx|(fd|pts|shm|tcp|udp|mqueue)(/.*)?)$"

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from time import monotonic
 
 from termgym.event import Event
-from termgym.host import host_session
 from termgym.result import StepResult
-from termgym.session import Session
+from termgym.session.host import host_session
+from termgym.session.session import Session
 
 
 def drive(sessions: Sequence[Session], limit: float = 60) -> list[StepResult]:

@@ -1,4 +1,4 @@
-"""Small questions to a shell syntax tree and to shell text, asked by `termgym.commandline`."""
+"""Small questions to a shell syntax tree and to shell text, asked by `termgym.safety.commandline`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from tree_sitter import Node
 
-from termgym.launchers import program
+from termgym.safety.launchers import program
 
 VISITS = 500
 """Most nodes that one question looks at; nested questions would cost the square of a hostile text."""

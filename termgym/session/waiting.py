@@ -20,9 +20,9 @@ from enum import Enum
 from time import monotonic
 from typing import NamedTuple
 
-from termgym.blocking import PTMX, Blocked, blocked_threads, read_call
-from termgym.process import ProcessStat, read_stat
-from termgym.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal, open_slave
+from termgym.session.blocking import PTMX, Blocked, blocked_threads, read_call
+from termgym.session.process import ProcessStat, read_stat
+from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal, open_slave
 
 _TIOCGPTN = 0x80045430  # ioctl_tty(2): number of a master's slave
 _CONTROLLING = os.makedev(5, 0)  # /dev/tty

@@ -9,9 +9,9 @@ from time import monotonic
 import pytest
 
 from termgym.event import Event
-from termgym.host import host_session
-from termgym.keys import to_bytes
-from termgym.session import Session
+from termgym.session.host import host_session
+from termgym.session.keys import to_bytes
+from termgym.session.session import Session
 
 PATIENCE = 60.0  # far above what any of it takes: no test here may end by time-out [s]
 

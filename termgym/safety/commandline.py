@@ -19,8 +19,8 @@ from typing import NamedTuple, TypeVar
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from termgym.launchers import INTERPRETERS, SHELLS, launched, program, shell_script
-from termgym.shelltree import ansi_c, leaves, programs, source, substitutions, without_heredocs
+from termgym.safety.launchers import INTERPRETERS, SHELLS, launched, program, shell_script
+from termgym.safety.shelltree import ansi_c, leaves, programs, source, substitutions, without_heredocs
 
 PARSE_LIMIT = 8_192
 """Longest text for the grammar [bytes]; at twice this some texts take half a second."""

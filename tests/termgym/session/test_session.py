@@ -9,12 +9,12 @@ from time import monotonic
 
 import pytest
 
-from termgym.capture import decode
 from termgym.errors import SandboxError, SandboxLost
 from termgym.event import Event
-from termgym.host import host_session, host_terminal
-from termgym.process import all_pids
-from termgym.session import Session
+from termgym.session.capture import decode
+from termgym.session.host import host_session, host_terminal
+from termgym.session.process import all_pids
+from termgym.session.session import Session
 
 
 @pytest.fixture

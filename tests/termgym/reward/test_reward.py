@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termgym.event import Event
-from termgym.facts import CheckResult, StepFacts
 from termgym.plan import ActionPlan, Keys, Submit
 from termgym.result import StepResult
-from termgym.reward import GIB, TERMS, RewardModel, RewardWeights, make_reward
-from termgym.shaping import ShapedReward, SuccessReward
+from termgym.reward.facts import CheckResult, StepFacts
+from termgym.reward.shaping import ShapedReward, SuccessReward
+from termgym.reward.terms import GIB, TERMS, RewardModel, RewardWeights, make_reward
 from termgym.tasks.task import Limits, Task
 
 TASK = Task(id="toy/none@0", instruction="None.", limits=Limits(memory_bytes=GIB))

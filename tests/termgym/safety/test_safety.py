@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from termgym.commandline import PARSE_LIMIT, read
 from termgym.safety import RULES, PrivilegeWatch, checks_capability, is_privileged, violations
+from termgym.safety.commandline import PARSE_LIMIT, read
 
 UNSAFE = {
     "rm_rf_root": [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termgym.health import (
+from termgym.reward.health import (
     ALARM,
     COOLING,
     REFRESH,

@@ -2,7 +2,7 @@
 
 What depends on a measurement (``resource_waste``, ``time_efficiency``, ``health``) is exactly 0.0 within its budget, so
 that an ordinary step has the same reward on every machine; over the budget the figure is the machine's own.
-The alternatives are ``success`` (sparse) and ``shaped`` (`termgym.shaping`).
+The alternatives are ``success`` (sparse) and ``shaped`` (`termgym.reward.shaping`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
 from termgym.event import Event
-from termgym.facts import CheckResult, StepFacts
 from termgym.plan import ActionPlan
+from termgym.reward.facts import CheckResult, StepFacts
 from termgym.tasks.task import Task
 
 GIB = 1 << 30
@@ -320,7 +320,7 @@ def make_reward(name: str, weights: RewardWeights | None = None, memory_budget: 
     Raises:
         ValueError: There is no reward of that name.
     """
-    from termgym.shaping import ShapedReward, SuccessReward  # they share this module's protocol
+    from termgym.reward.shaping import ShapedReward, SuccessReward  # they share this module's protocol
 
     if name == "terms":
         return RewardModel(weights, memory_budget)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termgym.errors import PlanError
-from termgym.keys import NAMED, to_bytes
+from termgym.session.keys import NAMED, to_bytes
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from termgym.checking import evaluate_all, watched
-from termgym.facts import CheckResult, StepFacts
 from termgym.globs import outside
-from termgym.health import HealthWatch
 from termgym.options import Options
 from termgym.plan import Action, ActionPlan, Submit
 from termgym.result import StepResult
-from termgym.reward import Violation, make_reward
+from termgym.reward.facts import CheckResult, StepFacts
+from termgym.reward.health import HealthWatch
+from termgym.reward.terms import Violation, make_reward
 from termgym.safety import PrivilegeWatch, violations
 from termgym.sandbox.protocol import Sandbox
 from termgym.sandbox.seen import Metrics

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from termgym.host import host_session
-from termgym.terminal import spawn_bash
+from termgym.session.host import host_session
+from termgym.session.terminal import spawn_bash
 
 
 def test_the_shell_has_job_control_and_a_controlling_terminal() -> None:
@@ -48,7 +48,7 @@ def test_signals_ignored_by_this_process_work_in_the_shell() -> None:
     code = (
         "import signal; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 3, 15)]\n"
         "signal.pthread_sigmask(signal.SIG_BLOCK, [2, 15])\n"
-        "from termgym.host import host_session\n"
+        "from termgym.session.host import host_session\n"
         "with host_session() as s: print(s.step(b'sleep 30', timeout=0.3))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
@@ -85,10 +85,10 @@ def test_the_supervisor_can_import_it_without_the_rest() -> None:
     code = (
         "import sys, types\n"
         "package = types.ModuleType('termgym'); package.__path__ = [sys.argv[1]]; sys.modules['termgym'] = package\n"
-        "import termgym.terminal\n"
+        "import termgym.session.terminal\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
     )
-    source = str(Path(__file__).parents[2] / "termgym")
+    source = str(Path(__file__).parents[3] / "termgym")
     command = [sys.executable, "-S", "-E", "-c", code, source]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     assert done.stdout == "['__main__', 'termgym']\n"
