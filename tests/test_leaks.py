@@ -28,8 +28,8 @@ MOMENTS = ("made", "resetting", "ready", "stepping")
 """When a session is killed."""
 MESS = (
     "(setsid sleep 1000 &) ; nohup sleep 1000 >/dev/null 2>&1 & trap '' TERM; "
-    "mkdir -p ~/mess/deep; dd if=/dev/zero of=/tmp/big bs=1M count=2 2>/dev/null; mkfifo ~/fifo; chmod 000 ~/mess/deep; "
-    "touch /dev/shm/rolf-mess"
+    "mkdir -p ~/mess/deep; dd if=/dev/zero of=/tmp/big bs=1M count=2 2>/dev/null; "
+    "mkfifo ~/fifo; chmod 000 ~/mess/deep; touch /dev/shm/rolf-mess"
 )
 """What an agent leaves lying about."""
 
