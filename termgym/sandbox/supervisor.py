@@ -23,14 +23,14 @@ from typing import Any
 from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
 from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
 from termgym.sandbox.death import collect
-from termgym.sandbox.environment import AGENT_UID
+from termgym.sandbox.environment import AGENT_GID, AGENT_UID
 from termgym.sandbox.host_view import make_etc, make_proc_files
 from termgym.sandbox.machine import Machine, Settings
 from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, Worlds
-from termgym.snapshot import Snapshot
+from termgym.snapshot import Snapshot, owners
 from termgym.snapshot import probe as probe_snapshots
 
 _NEEDED = (0, 6, 7)  # CAP_CHOWN, CAP_SETGID, CAP_SETUID: linux/capability.h
@@ -95,8 +95,10 @@ class Supervisor:
         self._pairs: dict[str, Pair] = {}
         self._temporary: Path | None = None
         self._isolation = isolate() if isolated else "none"
-        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         self._real_root = self._isolation != "userns" and can_become_agent()
+        if not self._real_root:
+            owners.show(os.getuid(), os.getgid(), as_uid=AGENT_UID, as_gid=AGENT_GID)
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         self._enforcement = limits.probe()
         cgroups.remove_orphans(self._enforcement.usable)
         self._root = self._storage()

@@ -77,7 +77,7 @@ class Worlds:
         for name in ("tmp", "dev/shm"):
             (tree / name).chmod(0o1777)
         # The roots are the agent's too: an ordinary user has no other owner to give, and the tree must be the same.
-        for path in (home, *(tree / root for root in WRITABLE_ROOTS)):
+        for path in (tree, tree / "dev", *(tree / root for root in WRITABLE_ROOTS), home):
             self._give(path)
 
     def _write(self, tree: Path, spec: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from termgym.snapshot.change import Change, ChangeKind
 from termgym.snapshot.comparison import Pair, Status
 from termgym.snapshot.entry import attributes, content_digest, kind_of, link_target
 from termgym.snapshot.links import links_among
+from termgym.snapshot.owners import shown
 
 _SHORT = 16  # hexadecimal digits of a digest that are shown
 
@@ -63,7 +64,8 @@ def _differences(base: Baseline, pair: Pair) -> list[Change]:
     if stat.S_IMODE(before.mode) != stat.S_IMODE(after.mode):
         found.append(Change(path, ChangeKind.MODE, _octal(before.mode), _octal(after.mode)))
     if (before.uid, before.gid) != (after.uid, after.gid):
-        found.append(Change(path, ChangeKind.OWNER, f"{before.uid}:{before.gid}", f"{after.uid}:{after.gid}"))
+        old, new = shown(before.uid, before.gid), shown(after.uid, after.gid)
+        found.append(Change(path, ChangeKind.OWNER, f"{old[0]}:{old[1]}", f"{new[0]}:{new[1]}"))
     old, new = (
         attributes(pair.old.handle),
         attributes(pair.new.handle),

@@ -18,6 +18,7 @@ from termgym.snapshot.comparison import Pair, Place, Side, Status, status_of
 from termgym.snapshot.entry import attributes, content_digest, kind_of, link_target, read_file
 from termgym.snapshot.links import Group, Links, links_among
 from termgym.snapshot.normalise import is_normalised, normalise
+from termgym.snapshot.owners import shown
 from termgym.snapshot.unlocking import unlocked
 from termgym.snapshot.walking import handle, opened_root, split, walk
 
@@ -120,7 +121,7 @@ def _head(status: Status, place: Place) -> bytes:
     kind = kind_of(status.mode)
     if kind in _BY_KIND_ALONE:
         return b"%s\0" % kind.encode()
-    head = b"%s %o %d:%d\0" % (kind.encode(), stat.S_IMODE(status.mode), status.uid, status.gid)
+    head = b"%s %o %d:%d\0" % (kind.encode(), stat.S_IMODE(status.mode), *shown(status.uid, status.gid))
     for key, value in sorted(attributes(place.handle).items()):
         head += b"%s=%d:%s\0" % (os.fsencode(key), len(value), value)
     return head

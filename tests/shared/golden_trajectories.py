@@ -18,7 +18,7 @@ from termgym.assignment import sandbox_opener
 from termgym.episode import Episode
 from termgym.options import Options
 from termgym.outcome import Outcome
-from termgym.session import keys, plan
+from termgym import keys, plan
 from termgym.tasks import blank, causes, families, make_task
 from termgym.tasks.task import Task
 

@@ -15,7 +15,7 @@ from termgym.render.picture import HEIGHT, WIDTH, picture
 from termgym.render.screen import COLUMNS, LINES, Screen
 from termgym.render.transcript import KEPT, LEFT_OUT, Transcript, harmless
 from termgym.render.viewer import Viewer
-from termgym.session import keys, plan
+from termgym import keys, plan
 
 PIECES = [*"?;:19#$%(cdhlmnqrsuxABCDHJKLMP@²日", "\x1b", "\x1b[", "\x1b]", "\x9b", "\x9d", "\x07", "\x08", "\u0301"]
 """What escape sequences are made of, and what looks like it."""
