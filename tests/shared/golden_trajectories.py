@@ -36,7 +36,7 @@ MIXED = (
     plan("exit 4"),
     plan("mkdir -p a/b; echo x > a/b/f; ln a/b/f a/g; ln -s g a/h; chmod 600 a/g; cd a; pwd"),
     plan("head -1 /proc/self/maps | cut -d' ' -f1; date -r /etc/passwd +%s"),
-    plan("ls -lR --time-style=+ . ; ps -o pid,comm; echo $$ $!; id; cat /proc/uptime"),
+    plan("ls -lR --time-style=+ . ; ps -o pid,comm -p $$; echo $$ $!; id; cat /proc/uptime"),
     plan("git init -q r; cd r; echo 1 > f; git add f; git commit -qm first; git rev-parse HEAD; git status --short"),
     plan("python3 -c 'print({x for x in \"abcdef\"}, hash(\"rolf\"), id(object()))'"),
     plan("printf 'caf\\xc3\\xa9 \\xff\\n'; seq 20000"),
