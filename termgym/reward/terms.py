@@ -166,7 +166,8 @@ class RewardModel:
 
     Args:
         weights: Every number.
-        memory_budget: Memory a step may use where there is no GPU [bytes]; the task's memory limit if left out.
+        memory_budget: Memory a step may use where there is no GPU [bytes]. If left out, half of the task's limit: at the limit
+            itself the kernel ends the program, so a budget as high could never be exceeded.
     """
 
     def __init__(self, weights: RewardWeights | None = None, memory_budget: int | None = None) -> None:
@@ -191,7 +192,9 @@ class RewardModel:
     def reset(self, task: Task, goal: Sequence[CheckResult] = ()) -> None:  # noqa: ARG002 - part of the protocol
         """Begin an episode."""
         self._safety.episode += 1
-        self._begin(task.id, self._memory_budget if self._memory_budget is not None else task.limits.memory_bytes)
+        limit = task.limits.memory_bytes
+        half = None if limit is None else limit // 2
+        self._begin(task.id, half if self._memory_budget is None else self._memory_budget)
 
     def step(self, facts: StepFacts) -> dict[str, float]:
         """Return the eleven weighted terms of a finished step; their sum is the reward."""

@@ -64,8 +64,7 @@ def _differences(base: Baseline, pair: Pair) -> list[Change]:
     if stat.S_IMODE(before.mode) != stat.S_IMODE(after.mode):
         found.append(Change(path, ChangeKind.MODE, _octal(before.mode), _octal(after.mode)))
     if (before.uid, before.gid) != (after.uid, after.gid):
-        old, new = shown(before.uid, before.gid), shown(after.uid, after.gid)
-        found.append(Change(path, ChangeKind.OWNER, f"{old[0]}:{old[1]}", f"{new[0]}:{new[1]}"))
+        found.append(Change(path, ChangeKind.OWNER, _owner(before), _owner(after)))
     old, new = (
         attributes(pair.old.handle),
         attributes(pair.new.handle),
@@ -109,6 +108,10 @@ def _octal(mode: int) -> str:
 
 def _seconds(time_ns: int) -> str:
     return f"{time_ns // 10**9}.{time_ns % 10**9:09d}"
+
+
+def _owner(status: Status) -> str:
+    return "{}:{}".format(*shown(status.uid, status.gid))
 
 
 def _listed(these: Mapping[str, bytes], those: Mapping[str, bytes]) -> str | None:

@@ -107,17 +107,18 @@ def test_violations_are_logged() -> None:
 
 
 def test_each_gigabyte_over_the_memory_budget_costs_a_fifth() -> None:
-    """-0.1 x 2.0 a GiB; the budget is the task's."""
-    assert only(model().step(replace(CLEAN, peak_bytes=GIB + GIB // 2))) == nonzero("resource_waste", -0.1)
-    assert only(model().step(replace(CLEAN, peak_bytes=4 * GIB))) == nonzero("resource_waste", -0.6)
+    """-0.1 x 2.0 a GiB; the budget is half of the task's limit, since nothing gets past the limit itself."""
+    assert only(model().step(replace(CLEAN, peak_bytes=GIB // 2))) == {}
+    assert only(model().step(replace(CLEAN, peak_bytes=GIB))) == nonzero("resource_waste", -0.1)
+    assert only(model().step(replace(CLEAN, peak_bytes=4 * GIB + GIB // 2))) == nonzero("resource_waste", -0.8)
     assert only(model().step(replace(CLEAN, peak_bytes=None))) == {}
 
 
 def test_the_memory_budget_can_be_set_apart_from_the_limit() -> None:
     """A budget equal to an enforced limit is never exceeded; one below it teaches thrift."""
-    reward = RewardModel(memory_budget=GIB // 2)
+    reward = RewardModel(memory_budget=GIB // 4)
     reward.reset(TASK)
-    assert only(reward.step(replace(CLEAN, peak_bytes=GIB))) == nonzero("resource_waste", -0.1)
+    assert only(reward.step(replace(CLEAN, peak_bytes=GIB // 2))) == nonzero("resource_waste", -0.05)
     unlimited = RewardModel()
     unlimited.reset(replace(TASK, limits=Limits(memory_bytes=None)))
     assert only(unlimited.step(replace(CLEAN, peak_bytes=64 * GIB))) == {}
