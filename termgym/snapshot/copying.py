@@ -141,10 +141,10 @@ def copy_entry(
     else:
         os.mknod(last, kind | 0o600, status.st_rdev, dir_fd=target)
     set_owner(target, last, status, owner)
+    # After the owner, because chown drops file capabilities; before the mode, because it may forbid to set them.
+    copy_attributes(directory, name, target, last, choose)
     if kind not in (stat.S_IFLNK, stat.S_IFDIR):
         os.chmod(last, stat.S_IMODE(status.st_mode if mode is None else mode), dir_fd=target)
-    # After the owner, because chown drops file capabilities; after the mode, because an ACL has the last word on it.
-    copy_attributes(directory, name, target, last, choose)
     if kind != stat.S_IFDIR:
         set_times(target, last, status)
 

@@ -17,6 +17,7 @@ from termgym.snapshot.copying import copy_attributes, copy_bytes, copy_entry, li
 from termgym.snapshot.entry import attributes, content_digest, is_visible, link_target
 from termgym.snapshot.flags import clear_flags
 from termgym.snapshot.links import Group, Links, links_among
+from termgym.snapshot.unlocking import overrides_modes
 from termgym.snapshot.walking import opened, split
 
 
@@ -134,12 +135,18 @@ class _Repair:
             self._dress(path, origin, target, name or b".")
 
     def _dress(self, path: bytes, origin: int, target: int, name: bytes) -> None:
-        """Set owner, mode, attributes and times; chown drops set-id bits, so the mode comes after it."""
+        """Set owner, attributes, mode and times.
+
+        The mode comes after the owner, because chown drops set-id bits, and after the attributes, because setting them
+        needs a mode that lets this process write.
+        """
         status = os.stat(name, dir_fd=origin, follow_symlinks=False)
         set_owner(target, name, status)
+        if stat.S_IFMT(status.st_mode) in (stat.S_IFREG, stat.S_IFDIR) and not overrides_modes():
+            os.chmod(name, 0o700, dir_fd=target)
+        copy_attributes(origin, name, target, name, is_visible)
         if not stat.S_ISLNK(status.st_mode):
             os.chmod(name, stat.S_IMODE(self.source.modes.get(path, status.st_mode)), dir_fd=target)
-        copy_attributes(origin, name, target, name, is_visible)
         set_times(target, name, status)
 
 

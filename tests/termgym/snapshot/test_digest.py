@@ -17,6 +17,9 @@ from toys.trees import add_socket, build
 from termgym.snapshot import copy_tree, open_snapshot, tree_digest
 from termgym.snapshot.normalise import normalise
 
+LONG_NAME = "a/" + "n" * 126
+"""128 bytes: version 4 of the index then holds a NUL where a careless reader takes it for the end of a name."""
+
 SAME: dict[str, Callable[[Path], object]] = {
     "mtime": lambda home: os.utime(home / "a", (1, 1)),
     "atime": lambda home: os.utime(home / "a", ns=(1, os.stat(home / "a").st_mtime_ns)),
@@ -83,7 +86,7 @@ def git_digests(scratch: Path, version: str, edit: bytes) -> tuple[str, str]:
             "GIT_AUTHOR_DATE": "@1000000000 +0000",
             "GIT_COMMITTER_DATE": "@1000000000 +0000",
         }
-        for name in ("greeting", "a/rather/long/name/of/a/file", "x"):
+        for name in ("greeting", LONG_NAME, "x"):
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_bytes(content)
         for command in (

@@ -207,7 +207,7 @@ def remove_all_of_the_hard_links(home: Path) -> None:
 def join_two_equal_files(home: Path) -> None:
     """Two files of the same content become one: contents and times stay as they were."""
     os.unlink(home / "many" / "f3")
-    os.link(home / "many" / "f4", home / "many" / "f3")
+    os.link(home / "many" / "f2", home / "many" / "f3")
 
 
 @mutation()
@@ -323,6 +323,20 @@ def set_an_attribute_of_a_directory(home: Path) -> None:
 
 
 @mutation()
+def set_attributes_and_close_over_them(home: Path) -> None:
+    for name in ("a", "e"):
+        os.setxattr(home / name, "user.mark", b"closed")
+        os.chmod(home / name, 0)
+
+
+@mutation()
+def change_an_attribute_of_a_read_only_file(home: Path) -> None:
+    os.chmod(home / "readonly", 0o644)
+    os.setxattr(home / "readonly", "user.note", b"changed")
+    os.chmod(home / "readonly", 0o444)
+
+
+@mutation()
 def set_an_acl(home: Path) -> None:
     os.setxattr(home / "a", "system.posix_acl_access", acl(os.getuid(), 5))
 
@@ -377,6 +391,12 @@ def make_a_device(home: Path) -> None:
 @mutation()
 def set_only_the_mtime(home: Path) -> None:
     os.utime(home / "a", ns=(LONG_AGO_NS, LONG_AGO_NS + 1))
+
+
+@mutation(changes=False)
+def set_the_mtime_of_a_directory_within_its_second(home: Path) -> None:
+    """Not reported, because it follows from the entries; put back all the same."""
+    os.utime(home / "e", ns=(LONG_AGO_NS, LONG_AGO_NS + 1000))
 
 
 @mutation(changes=False)

@@ -63,7 +63,7 @@ def build(root: Path) -> None:
         (home / name).write_bytes(name.encode())
     (home / "many").mkdir()
     for number in range(12):
-        (home / "many" / f"f{number}").write_bytes(b"%d" % number)
+        (home / "many" / f"f{number}").write_bytes(b"%d" % (number // 2))  # in pairs of the same content
     (home / "l1").write_bytes(b"linked\n")
     os.link(home / "l1", home / "l2")
     os.link(home / "l1", home / "d" / "l3")
@@ -71,6 +71,9 @@ def build(root: Path) -> None:
     os.symlink("nowhere/at/all", home / "dangling")
     os.mkfifo(home / "fifo")
     os.setxattr(home / "b", "user.note", b"kept")
+    os.chmod(home / "readonly", 0o644)
+    os.setxattr(home / "readonly", "user.note", b"kept")
+    os.chmod(home / "readonly", 0o444)
     os.setxattr(home / "script.sh", "system.posix_acl_access", acl(os.getuid(), 7))
     with open(home / "sparse", "wb") as file:
         file.write(b"head")
