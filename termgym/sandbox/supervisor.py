@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import os
+import resource
 import select
 import shutil
 import signal
@@ -30,6 +31,7 @@ from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, Worlds
+from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD
 from termgym.snapshot import Snapshot, owners
 from termgym.snapshot import probe as probe_snapshots
 
@@ -319,6 +321,19 @@ def _close(fds: Sequence[int]) -> None:
         os.close(fd)
 
 
+def _make_room_for_descriptors() -> None:
+    """Keep the numbers that mean something to a shell from ever being ours, and allow as many others as may be.
+
+    With a few dozen sandboxes a pipe for bubblewrap would otherwise get one of them, and the shell's line its place.
+    """
+    null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    for number in (REPORT_FD, SCRIPT_FD, MAIN_FD, ERROR_FD):
+        os.dup2(null, number, inheritable=False)
+    os.close(null)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def main(fd: int, mode: str, owner_pid: int) -> None:
     """Serve ``owner_pid`` on the socket ``fd``; ``mode`` is ``isolated`` or ``unsafe``."""
     # A ^C at the owner's terminal is the owner's business; it closes the socket when it ends.
@@ -326,6 +341,7 @@ def main(fd: int, mode: str, owner_pid: int) -> None:
     os.umask(0o022)
     syscalls.disable_address_randomisation()
     os.set_inheritable(fd, False)  # or every shell would get our socket, and the agent could speak for us
+    _make_room_for_descriptors()
     wire = Wire(socket.socket(fileno=fd))
     try:
         supervisor = Supervisor(wire, isolated=mode == "isolated")

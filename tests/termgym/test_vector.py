@@ -231,3 +231,17 @@ def test_infos_are_batched_as_gymnasium_does(infos: list[tuple[int, dict[str, An
     for row, info in infos:
         expected = reference._add_info(expected, info, row)
     assert data_equivalence(batch_infos(3, infos), expected, exact=True)
+
+
+@pytest.mark.slow
+def test_forty_environments_outlive_their_episodes() -> None:
+    """Past two dozen sandboxes the supervisor has more descriptors than the shell's own numbers leave room below."""
+    envs = gymnasium.make_vec("termgym:TermEnv-v1", num_envs=40, task=None, max_steps=2)
+    try:
+        envs.reset(seed=0)
+        for _ in range(7):
+            observation, *_ = envs.step((termgym.plan("echo $((6 * 7))"),) * 40)
+        assert set(observation["stdout"]) <= {"42\n", ""}
+        assert "42\n" in observation["stdout"]
+    finally:
+        envs.close()

@@ -88,7 +88,7 @@ def test_the_supervisor_can_import_it_without_the_rest() -> None:
         "import termgym.session.terminal\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
     )
-    source = str(Path(__file__).parents[3] / "termgym")
+    source = str(Path(termgym.__file__).parent)
     command = [sys.executable, "-S", "-E", "-c", code, source]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     assert done.stdout == "['__main__', 'termgym']\n"
