@@ -166,8 +166,8 @@ class RewardModel:
 
     Args:
         weights: Every number.
-        memory_budget: Memory a step may use where there is no GPU [bytes]. If left out, half of the task's limit: at the limit
-            itself the kernel ends the program, so a budget as high could never be exceeded.
+        memory_budget: Memory a step may use where there is no GPU [bytes]. If left out, half of the task's limit: at
+            the limit itself the kernel ends the program, so a budget as high could never be exceeded.
     """
 
     def __init__(self, weights: RewardWeights | None = None, memory_budget: int | None = None) -> None:

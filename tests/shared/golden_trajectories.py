@@ -14,11 +14,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from termgym import keys, plan
 from termgym.assignment import sandbox_opener
 from termgym.episode import Episode
 from termgym.options import Options
 from termgym.outcome import Outcome
-from termgym import keys, plan
 from termgym.tasks import blank, causes, families, make_task
 from termgym.tasks.task import Task
 

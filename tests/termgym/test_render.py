@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from termgym import keys, plan
 from termgym.event import Event
 from termgym.outcome import Outcome
 from termgym.render.picture import HEIGHT, WIDTH, picture
 from termgym.render.screen import COLUMNS, LINES, Screen
 from termgym.render.transcript import KEPT, LEFT_OUT, Transcript, harmless
 from termgym.render.viewer import Viewer
-from termgym import keys, plan
 
 PIECES = [*"?;:19#$%(cdhlmnqrsuxABCDHJKLMP@²日", "\x1b", "\x1b[", "\x1b]", "\x9b", "\x9d", "\x07", "\x08", "\u0301"]
 """What escape sequences are made of, and what looks like it."""

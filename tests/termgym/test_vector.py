@@ -236,11 +236,11 @@ def test_infos_are_batched_as_gymnasium_does(infos: list[tuple[int, dict[str, An
 @pytest.mark.slow
 def test_forty_environments_outlive_their_episodes() -> None:
     """Past two dozen sandboxes the supervisor has more descriptors than the shell's own numbers leave room below."""
-    envs = gymnasium.make_vec("termgym:TermEnv-v1", num_envs=40, task=None, max_steps=2)
+    envs = gym.make_vec("termgym:TermEnv-v1", num_envs=40, task=None, max_steps=2)
     try:
         envs.reset(seed=0)
         for _ in range(7):
-            observation, *_ = envs.step((termgym.plan("echo $((6 * 7))"),) * 40)
+            observation, *_ = envs.step((plan("echo $((6 * 7))"),) * 40)
         assert set(observation["stdout"]) <= {"42\n", ""}
         assert "42\n" in observation["stdout"]
     finally:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import termgym
 from termgym.session.host import host_session
 from termgym.session.terminal import spawn_bash
 
