@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any
 
+from termgym.checking import watched
 from termgym.errors import PlanError, SandboxError, SandboxLost, SandboxUnavailable, SnapshotError, TaskError
 from termgym.event import Event
 from termgym.options import Options
@@ -101,7 +102,7 @@ class Episode:
         self._number += 1
         self._steps = 0
         self._cwd, self._shell_cwd = HOME, self._root + HOME
-        self._judge.begin(task, sandbox)
+        self._judge.begin(task, sandbox, self.session.variables)
         self._running = True
         return self._first(sandbox)
 
@@ -207,6 +208,7 @@ class Episode:
                 raise ValueError("no program waits for input: there is nothing to type at")
             self.session.begin_keys(to_bytes(action.keys), timeout=timeout)
             return
+        self.session.watch_also(watched(action.validation_steps))
         self.session.begin(
             action.command.encode("utf-8", "surrogateescape"),
             timeout=timeout,
@@ -278,10 +280,10 @@ class Episode:
         except SandboxError as error:
             # The machine answers and yet no shell starts: that is what the agent made of it.
             reason = f"no shell starts any more: {error}"[:REASON_LIMIT].encode("utf-8", "replace")
-            broken = replace(result, stderr=result.stderr + reason, stderr_bytes=result.stderr_bytes + len(reason))
-            return broken, True
+            stderr, total = result.stderr + reason, result.stderr_bytes + len(reason)
+            return replace(result, stderr=stderr, stderr_bytes=total, variables={}), True
         self._shell_cwd = self._root + HOME
-        return replace(result, respawned=True, cwd=HOME), False
+        return replace(result, respawned=True, cwd=HOME, variables=self._session.variables), False
 
     def _inside(self, path: str) -> str:
         """Return a directory under the root of an unisolated sandbox as an isolated one would show it."""
@@ -370,7 +372,7 @@ class Episode:
             raise SandboxError(f"directory and variables did not come back: {decode(result.stderr)!r}")
         self._steps, self._shell_cwd = saved.steps, saved.shell.cwd
         self._cwd = self._inside(saved.shell.cwd) if self._root else saved.shell.cwd
-        self._judge.load(saved.judge)
+        self._judge.load(saved.judge, self.session.variables)
         self._running = True
         return self._first(sandbox)
 

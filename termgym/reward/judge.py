@@ -14,7 +14,7 @@ from termgym.plan import Action, ActionPlan, Submit
 from termgym.result import StepResult
 from termgym.reward.facts import CheckResult, StepFacts
 from termgym.reward.health import HealthWatch
-from termgym.reward.terms import Violation, make_reward
+from termgym.reward.terms import NOT_RUN, Violation, make_reward
 from termgym.safety import PrivilegeWatch, violations
 from termgym.sandbox.protocol import Sandbox
 from termgym.sandbox.seen import Metrics
@@ -71,13 +71,13 @@ class Judge:
         """Return the shell variables that a session of this task must report."""
         return tuple(sorted({*task.required_env, *watched(task.goal)}))
 
-    def begin(self, task: Task, sandbox: Sandbox) -> None:
-        """Begin an episode whose initial state is in place."""
+    def begin(self, task: Task, sandbox: Sandbox, variables: Mapping[str, str]) -> None:
+        """Begin an episode whose initial state is in place, in a shell with these watched variables."""
         self._task = task
         self._sandbox = sandbox
         self._max_steps = self._options.max_steps or task.max_steps
         self._began = time.monotonic()
-        self._variables: Mapping[str, str] = {}
+        self._variables = variables
         self._privileges = PrivilegeWatch()
         self._reward.reset(task, self._goal(None, HOME) if self._all_checks else ())
 
@@ -106,9 +106,9 @@ class Judge:
             measured: What it cost.
             shell_broken: Whether no shell starts any more; this ends the episode.
         """
-        if result.variables:
-            self._variables = result.variables
         submitted = isinstance(action, Submit)
+        if not submitted and result.event not in NOT_RUN:  # else nothing reached the shell, and nothing was told
+            self._variables = result.variables
         left = self.time_left()
         last = step + 1 >= self._max_steps or (left is not None and left <= 0)
         validation = self._validation(action, result, cwd)
@@ -186,13 +186,12 @@ class Judge:
         return {
             "reward": self._reward.state(),
             "privileges": self._privileges.state(),
-            "variables": dict(self._variables),
             "elapsed": time.monotonic() - self._began,
         }
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go back to what ``state`` returned."""
+    def load(self, state: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+        """Go back to what ``state`` returned, in a new shell with these watched variables."""
         self._reward.load(state["reward"])
         self._privileges.load(state["privileges"])
-        self._variables = dict(state["variables"])
+        self._variables = variables
         self._began = time.monotonic() - float(state["elapsed"])

@@ -70,6 +70,11 @@ def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> 
     yield Rung("kill all", pace.kill)
 
 
+def put_down(pid: int) -> None:
+    """Kill one process, if it is still there and ours to kill."""
+    _signal(0, [pid], signal.SIGKILL)
+
+
 def _victims(terminal: Terminal, watcher: Watcher, reader: int) -> list[int]:
     """Return the foreground group's processes but the shell.
 

@@ -46,13 +46,13 @@ class Report(NamedTuple):
 class Wire:
     """Builds the lines and reads the reports of one shell."""
 
-    __slots__ = ("_fenced", "_plain", "_watch")
+    __slots__ = ("_fenced", "_plain", "watch")
 
     def __init__(self, watch: Sequence[str]) -> None:
         for name in watch:
             if not _NAME.fullmatch(name):
                 raise ValueError(f"watch: {name!r} is not a shell variable's name; allowed are letters, digits and _")
-        self._watch = tuple(watch)
+        self.watch = tuple(watch)
         # Everything quoted: IFS may be anything. ``${x+…}`` throughout: ``set -u`` may be on. Every command carries the
         # nonce (@), for the sake of ``set -x``.
         values = "".join(f' "${{{name}+=${{{name}:0:{VALUE_LIMIT}}}}}"' for name in watch)
@@ -116,13 +116,13 @@ class Wire:
         text = inbox[start + len(nonce) :].replace(nonce, b"")
         if text == last.text:
             return last
-        fields = text.split(b"\0", 3 + len(self._watch))
-        if len(fields) < 4 + len(self._watch):
+        fields = text.split(b"\0", 3 + len(self.watch))
+        if len(fields) < 4 + len(self.watch):
             return None
         words = fields[0].split()
         flags, prompt = words[-1], fields[2]
         noisy = bool(fields[1] or prompt) or b"x" in flags or b"v" in flags
-        values = zip(self._watch, fields[3:-1], strict=True)
+        values = zip(self.watch, fields[3:-1], strict=True)
         variables = {name: value[1:].decode("utf-8", "replace") for name, value in values if value}
         return Report(int(words[0]), flags, noisy, prompt, variables, text)
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import signal
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
@@ -19,13 +17,11 @@ from termgym.event import Event
 from termgym.result import StepResult
 from termgym.session.capture import Streams
 from termgym.session.dialogue import Exchanges
-from termgym.session.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb
+from termgym.session.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb, put_down
 from termgym.session.shell import Shell
 from termgym.session.step import Finding, Stage, Step
 from termgym.session.terminal import Terminal
 from termgym.session.waiting import Sight
-
-__all__ = ["Session", "Terminal"]
 
 SETTLE_LIMIT = 1.0  # for a noisy prompt to come to its end before the next command [s]
 SETTLE_PAUSE = 0.001  # [s]
@@ -33,7 +29,6 @@ GLANCE_PAUSE = 0.003  # between two glances at a shell whose program is being en
 EXIT_LIMIT = 2.0  # for the exit status of a shell that has ended [s]
 EXIT_PAUSE = 0.003  # [s]
 _DRAIN_ROUNDS = 64  # a pty holds at most 64 KiB: enough for all that was written before the report
-
 
 _LEAVES = {Finding.GONE: None, Finding.REPLACED: Event.SHELL_REPLACED, Finding.CUT_OFF: Event.SHELL_EXITED}
 _UNSENT = (Stage.IDLE, Stage.SETTLING, Stage.CLEARING)
@@ -158,6 +153,11 @@ class Session:
         return self._result
 
     @property
+    def variables(self) -> Mapping[str, str]:
+        """The watched variables that were set when the shell last reported."""
+        return self._shell.last.variables
+
+    @property
     def waiting(self) -> bool:
         """Whether the last step ended in WAITING_INPUT and the program was not ended since."""
         return self._waiting is not None
@@ -187,6 +187,10 @@ class Session:
             if self._result is None:
                 self.tick()
         return self._result
+
+    def watch_also(self, names: Sequence[str]) -> None:
+        """Have the commands to come report these variables too, instead of any named here before."""
+        self._shell.watched_also = names
 
     def exported(self) -> Mapping[str, str]:
         """Return the exported variables, as a child of the shell would get them now.
@@ -257,19 +261,16 @@ class Session:
     def _take(self, fd: int, events: int) -> None:
         """Read or write what a descriptor is ready for; nothing else changes."""
         if data := self._shell.take(fd, events):
-            if self._state in _UNSENT:
-                self._late.add(fd == self._terminal.error_fd, data)
-            else:
-                self._step.hear(fd == self._terminal.error_fd, data)
+            keep = self._late.add if self._state in _UNSENT else self._step.hear
+            keep(fd == self._terminal.error_fd, data)
 
     def _take_ready(self) -> None:
         """Take all that has come in so far."""
         for _ in range(_DRAIN_ROUNDS):
-            ready = self._lines.poll(0)
+            if not (ready := self._lines.poll(0)):
+                return
             for fd, events in ready:
                 self._take(fd, events)
-            if not ready:
-                return
 
     def _take_report(self) -> bool:
         """Act on the shell's report; return whether there was one."""
@@ -289,8 +290,7 @@ class Session:
         """Kill the program that waited if it outlived its parent (``setsid -w cat``): it would steal keystrokes."""
         reader, self._waiting = self._waiting, None
         if reader is not None and reader.pid != self._terminal.shell_pid:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(reader.pid, signal.SIGKILL)
+            put_down(reader.pid)
 
     # What comes from the clock
 

@@ -44,9 +44,11 @@ class Shell:
         subshell still holds it."""
         self.asked_again = True
         """Whether the latest command's report was asked for a second time."""
+        self.watched_also: Sequence[str] = ()
+        """Variables that the commands to come report beside those of ``watch``."""
         self._before = self.last
         self._may_lose_lines = False
-        self._wire = Wire(watch)
+        self._wire = self._usual_wire = Wire(watch)
         self._cwd_link = f"/proc/{terminal.shell_pid}/cwd"
         self._pidfd = -1
         self._closed = False
@@ -104,6 +106,7 @@ class Shell:
             OSError: the command pty has no other end any more.
         """
         self._new_nonce()
+        self._choose_wire()
         self._before = self.last
         self._may_lose_lines = self._may_lose_lines or _CLOSING.search(command) is not None
         self.lines.write(
@@ -112,6 +115,14 @@ class Shell:
         self.asked_again = False
         if not self.watcher.sees_rest:
             self.ask_again()
+
+    def _choose_wire(self) -> None:
+        """Have the report tell of what is watched now; the one before may still have been on its way until now."""
+        usual = self._usual_wire
+        more = [name for name in self.watched_also if name not in usual.watch]
+        if more or self._wire is not usual:
+            self._wire = Wire((*usual.watch, *more)) if more else usual
+            self.last = self.last._replace(text=b"")  # a report that looks the same may be about other variables now
 
     @property
     def sending(self) -> bool:

@@ -341,6 +341,45 @@ def test_required_environment(make: Callable[..., TermEnv]) -> None:
     assert info["reward_terms"]["env_consistency"] == 0.0
 
 
+def test_a_required_environment_that_is_left_counts_no_more(make: Callable[..., TermEnv]) -> None:
+    """Unset, or gone with its shell: what the last shell said long ago must not be paid for."""
+    env = make(Task(id="t@0", instruction="", required_env={"VIRTUAL_ENV": "*"}))
+    env.reset(seed=0)
+
+    def missed(action: str) -> bool:
+        return bool(env.step(action)[4]["reward_terms"]["env_consistency"])
+
+    entered, left, gone = plan("VIRTUAL_ENV=/srv/venv"), plan("unset VIRTUAL_ENV"), plan("exit 0")
+    assert [missed(each) for each in (entered, left, plan("true"))] == [False, True, True]
+    assert [missed(each) for each in (entered, gone, "no plan")] == [False, True, True]
+    env.step(entered)
+    saved = env.save()
+    env.step(left)
+    env.restore(saved)  # a new shell: what was not exported is not in it
+    assert missed("no plan")
+
+
+def test_a_required_environment_may_be_there_from_the_start(make: Callable[..., TermEnv]) -> None:
+    env = make(Task(id="t@0", instruction="", required_env={"LANG": "C.UTF-8"}))
+    env.reset(seed=0)
+    assert env.step("no plan")[4]["reward_terms"]["env_consistency"] == 0.0
+
+
+def test_a_goal_variable_dies_with_its_shell(make: Callable[..., TermEnv]) -> None:
+    """Success is a state that lasts, not one that the same command threw away."""
+    env = make(Task(id="t@0", instruction="", goal=(VariableSet(name="ANSWER", pattern="42"),)))
+    env.reset(seed=0)
+    assert env.step(plan("ANSWER=42; exit"))[2] is False
+    assert env.step(submit())[4]["success"] is False
+
+
+def test_a_plan_can_validate_any_variable(env: TermEnv) -> None:
+    """The check vocabulary is one: what a goal may look at, a plan may forecast."""
+    steps = [{"type": "variable", "name": name, "pattern": "1"} for name in ("EXPORTED", "LOCAL", "ABSENT")]
+    _, info = run(env, "export EXPORTED=1; LOCAL=1", validation_steps=steps)
+    assert [check["passed"] for check in info["checks"]] == [True, True, False]
+
+
 def test_a_variable_can_be_the_goal(make: Callable[..., TermEnv]) -> None:
     env = make(Task(id="t@0", instruction="", goal=(VariableSet(name="ANSWER", pattern="42"),)))
     env.reset(seed=0)

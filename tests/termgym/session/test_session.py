@@ -71,6 +71,31 @@ def test_leaves_out_unset_variables(session: Session) -> None:
     assert set(session.step(b"unset COLOUR", timeout=5).variables) == {"PWD"}
 
 
+def test_watches_more_variables_for_as_long_as_it_is_told_to(session: Session) -> None:
+    """A plan may ask for any variable; reports that look the same are about other variables then."""
+    assert dict(session.step(b"SIZE=1 COUNT=1", timeout=5).variables) == {"PWD": session.variables["PWD"]}
+    for name in ("SIZE", "COUNT"):
+        session.watch_also([name, "PWD"])
+        assert dict(session.step(b":", timeout=5).variables) == {"PWD": session.variables["PWD"], name: "1"}
+    session.watch_also(())
+    assert set(session.step(b":", timeout=5).variables) == {"PWD"}
+
+
+def test_a_report_on_its_way_is_read_as_it_was_asked_for(session: Session) -> None:
+    """The program that waits reports as its own command wanted it, not as the next one does."""
+    assert session.step(b"read line", timeout=5).event is Event.WAITING_INPUT
+    session.watch_also(["SIZE"])
+    result = session.step(b"SIZE=2", timeout=5)
+    assert (result.event, result.variables["SIZE"], session.alive) == (Event.DONE, "2", True)
+
+
+def test_watches_more_variables_than_a_terminal_holds_at_once(session: Session) -> None:
+    names = [f"{'N' * 250}{number}" for number in range(32)]
+    session.watch_also(names)
+    result = session.step("\n".join(f"{name}={name}" for name in names).encode(), timeout=5)
+    assert {name: result.variables[name] for name in names} == {name: name for name in names}
+
+
 def test_cuts_a_huge_watched_variable(session: Session) -> None:
     result = session.step(b"printf -v COLOUR '%01000000d' 0", timeout=5)
     assert result.variables["COLOUR"] == "0" * 4096
