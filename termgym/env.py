@@ -227,6 +227,9 @@ class TermEnv(gym.Env[Observation, str]):
     def restore(self, saved: Saved) -> tuple[Observation, dict[str, Any]]:
         """Go back to a kept moment of this episode, as often as wanted; return what is seen there.
 
+        A directory that cannot be entered again, because it was removed or closed while the shell stood in it, leaves
+        the shell in its home; ``stderr`` says so.
+
         Raises:
             ValueError: it was kept in another episode.
         """

@@ -120,10 +120,12 @@ class Episode:
             self._root = self._session.exported()["HOME"].removesuffix(HOME)
         return self._sandbox
 
-    def _first(self, sandbox: Sandbox) -> Outcome:
+    def _first(self, sandbox: Sandbox, stderr: bytes = b"") -> Outcome:
+        """Return what is seen before any step is taken from here."""
         assert self.task is not None
         info = {"task": self.task.id, "sandbox": dict(sandbox.capabilities())}
-        return Outcome(self.task.instruction, "", "", self._cwd, None, Event.DONE, self._steps, 0.0, False, False, info)
+        result = StepResult(Event.DONE, stderr=stderr, stderr_bytes=len(stderr))
+        return self._outcome(result, 0.0, False, False, info)
 
     def close(self) -> None:
         """Leave nothing behind; may be called again, and ``start`` makes everything anew."""
@@ -355,6 +357,9 @@ class Episode:
     def restore(self, saved: Saved) -> Outcome:
         """Go back to a kept moment, as often as wanted; return what is seen there.
 
+        A directory that cannot be entered again, because it was removed or closed while the shell stood in it, leaves
+        the shell in its home; ``stderr`` says so.
+
         Raises:
             ValueError: it was kept in another episode.
             RuntimeError: there is no machine; call ``reset``.
@@ -368,13 +373,13 @@ class Episode:
         self._session = sandbox.restore(saved.token)
         script = saved.shell.script(self._session.exported())
         result = self._session.step(script, timeout=_RESTORE_TIMEOUT)
-        if result.event is not Event.DONE:
+        if result.event not in (Event.DONE, Event.NONZERO) or result.cwd is None:
             raise SandboxError(f"directory and variables did not come back: {decode(result.stderr)!r}")
-        self._steps, self._shell_cwd = saved.steps, saved.shell.cwd
-        self._cwd = self._inside(saved.shell.cwd) if self._root else saved.shell.cwd
-        self._judge.load(saved.judge, self.session.variables)
+        self._steps, self._shell_cwd = saved.steps, result.cwd
+        self._cwd = self._inside(result.cwd) if self._root else result.cwd
+        self._judge.load(saved.judge, result.variables)
         self._running = True
-        return self._first(sandbox)
+        return self._first(sandbox, result.stderr)
 
     def forget(self, saved: Saved) -> None:
         """Free what a kept moment holds; without it, the next start does."""

@@ -20,14 +20,16 @@ class ShellState(NamedTuple):
     exported: Mapping[str, str]
 
     def script(self, now: Mapping[str, str]) -> bytes:
-        """Return a command that brings a new shell, whose exported variables are ``now``, into this state."""
+        """Return a command that brings a new shell, whose exported variables are ``now``, into this state.
+
+        It fails if the directory cannot be entered.
+        """
         wanted = {name: value for name, value in self.exported.items() if _kept(name)}
         changed = [name for name, value in wanted.items() if now.get(name) != value]
         gone = [name for name in now if _kept(name) and name not in wanted]
-        lines = [b"\\builtin cd -- " + quoted(self.cwd)]
-        lines += [b"\\builtin export " + name.encode() + b"=" + quoted(wanted[name]) for name in sorted(changed)]
+        lines = [b"\\builtin export " + name.encode() + b"=" + quoted(wanted[name]) for name in sorted(changed)]
         lines += [b"\\builtin unset -v " + name.encode() for name in sorted(gone)]
-        return b"\n".join(lines)
+        return b"\n".join([*lines, b"\\builtin cd -- " + quoted(self.cwd)])
 
 
 def _kept(name: str) -> bool:

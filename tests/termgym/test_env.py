@@ -492,6 +492,18 @@ def test_goes_back_to_any_step_any_number_of_times(make: Callable[..., TermEnv])
         assert after["step"] == 2
 
 
+@pytest.mark.parametrize(("loss", "reason"), [("rmdir ../d", "No such file"), ("chmod 0 .", "Permission denied")])
+def test_a_directory_that_cannot_be_entered_again_is_told(env: TermEnv, loss: str, reason: str) -> None:
+    """The shell stood where nobody can go; the observation must not say that it stands there again."""
+    run(env, f"export KEPT=1; mkdir d; cd d; {loss}")
+    saved = env.save()
+    run(env, "cd; rm -rf d")
+    observation, _ = env.restore(saved)
+    assert observation["cwd"] == "/home/agent"
+    assert reason in observation["stderr"]
+    assert run(env, "echo $PWD $KEPT")[0]["stdout"] == "/home/agent 1\n"
+
+
 def test_reward_state_goes_back_too(make: Callable[..., TermEnv]) -> None:
     """Else a search could collect the same recovery, or dodge the same penalty, again and again."""
     env = make(TASK)
