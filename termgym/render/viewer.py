@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, TextIO
 
+from termgym.errors import PlanError
 from termgym.event import Event
 from termgym.outcome import Outcome
+from termgym.plan import ActionPlan, Keys, parse_action
 from termgym.render.transcript import Transcript, harmless
 from termgym.tasks.task import HOME
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NOT_TYPED = (Event.MALFORMED, Event.REJECTED, Event.NOT_RESET)
+_REFUSED_LENGTH = 200  # of what is shown of an action that is none [characters]
 
 
 class Viewer:
@@ -56,7 +58,9 @@ class Viewer:
     def _show(self) -> None:
         """``human`` shows at once, as Gymnasium has it, without a call of ``render``."""
         if self._mode == "human":
-            self._out.write(harmless(self._transcript.unseen()))
+            encoding = self._out.encoding or "utf-8"
+            # Whatever the stream cannot take (half of a surrogate pair, in a C locale any accent) must not end a step.
+            self._out.write(harmless(self._transcript.unseen()).encode(encoding, "replace").decode(encoding))
             self._out.flush()
         elif self._screen is not None:
             self._screen.feed(self._transcript.unseen())
@@ -75,8 +79,13 @@ class Viewer:
 
 
 def _as_typed(action: str, event: Event) -> str:
-    """Return the command or the keys of an action; what is no action as it is, shortened."""
-    if event in _NOT_TYPED:
-        return harmless(action[:200])
-    told = json.loads(action)
-    return harmless(str(told.get("command", told.get("keys", "# submitted"))))
+    """Return the command or the keys of an action; what is no action as it is, shortened, even if it is no text."""
+    try:
+        told = None if event in _NOT_TYPED else parse_action(action)
+    except PlanError:  # the machine failed while it was being refused
+        told = None
+    if told is None:
+        return harmless(str(action)[:_REFUSED_LENGTH])
+    if isinstance(told, ActionPlan):
+        return harmless(told.command)
+    return harmless(told.keys if isinstance(told, Keys) else "# submitted")

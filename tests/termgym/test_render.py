@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from termgym import keys, plan
+from termgym import keys, plan, submit
 from termgym.event import Event
 from termgym.outcome import Outcome
 from termgym.render.picture import HEIGHT, WIDTH, picture
@@ -85,6 +85,17 @@ def test_no_prompt_while_a_program_waits() -> None:
     assert isinstance(text, str)
     assert text.count("agent") == 1
     assert text.endswith("hello Enter\nhello\n")
+
+
+@pytest.mark.parametrize("mode", ["ansi", "human", "rgb_array"])
+@pytest.mark.parametrize("action", [5, None, b"ls", "\ud800", "ls", '{"command": 1}', submit(), keys("q"), plan("é")])
+@pytest.mark.parametrize("event", [Event.MALFORMED, Event.REJECTED, Event.KILLED, Event.DONE])
+def test_shows_whatever_an_agent_sends(mode: str, action: str, event: Event) -> None:
+    """Who looks on must not change what a step can take; nor must a stream that knows only ASCII."""
+    viewer = Viewer(mode, io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    viewer.begin(outcome("☕"))
+    viewer.step(action, outcome("☕", event=event))
+    viewer.render()
 
 
 def test_human_writes_each_thing_once() -> None:
