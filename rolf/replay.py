@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from rolf.trajectory import Line, Trajectory, TrajectoryError, jsonable, read_tr
 
 SHORTENED = 200
 """Longest value that a report quotes [characters]."""
+NEEDED = {"header": ("env_id", "kwargs"), "reset": ("seed", "options"), "step": ("action",)}
+"""What a replay cannot do without, by kind of line."""
 COMPARED = {
     "reset": ("observation", "info"),
     "step": ("observation", "reward", "terminated", "truncated", "info"),
@@ -83,13 +86,19 @@ def replay(path: str | Path) -> Report:
     What the environment declares volatile (``metadata["volatile"]``) is not compared.
 
     Raises:
-        TrajectoryError: the file is no trajectory, or holds no episode.
+        TrajectoryError: the file is no trajectory, holds no episode, or comes from a package that is not here.
         gymnasium.error.Error: its environment is not known here.
     """
     trajectory = read_trajectory(path)
     if not trajectory.lines:
         reason = trajectory.cut or "it ends after its header"
         raise TrajectoryError(f"{str(path)!r} holds no episode: {reason}; call reset and step while recording")
+    for line in (Line(1, trajectory.header), *trajectory.lines):
+        for name in NEEDED.get(line.kind, ()):
+            if name not in line.content:
+                raise TrajectoryError(
+                    f"{str(path)!r}, line {line.number}: a {line.kind} needs {name!r}; record it anew"
+                )
     env = _make(trajectory.header)
     try:
         return _compare(env, trajectory, str(path))
@@ -101,7 +110,11 @@ def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
     """Return the recorded environment, with the wrappers that were inside the recorder and have a part in it."""
     module, _, name = str(header["env_id"]).rpartition(":")
     if module:
-        __import__(module)
+        try:
+            import_module(module)
+        except ImportError as error:
+            known = f"{module!r}, which the recorded environment {name!r} comes from, cannot be imported here"
+            raise TrajectoryError(f"{known}: {error}; install it to replay this file") from error
     spec = copy.deepcopy(gymnasium.spec(name))
     spec.additional_wrappers = tuple(WrapperSpec(**wrapper) for wrapper in header.get("wrappers", ()))
     settings = dict(header["kwargs"])
@@ -138,9 +151,12 @@ def _again(env: gymnasium.Env[Any, Any], line: Line, before: dict[str, Any]) -> 
     if line.kind == "step":
         action = env.action_space.from_jsonable(content["action"])[0]
         observation, reward, terminated, truncated, info = env.step(action)
-        outcome = {"observation": observation, "reward": reward, "terminated": terminated, "truncated": truncated}
-        return {key: jsonable(value) for key, value in outcome.items()} | {"info": jsonable(info)}
+        # In the recorder's types: Gymnasium takes whole numbers and NumPy's for rewards too.
+        numbers = {"reward": float(reward), "terminated": bool(terminated), "truncated": bool(truncated)}
+        return {"observation": jsonable(observation), **numbers, "info": jsonable(info)}
     if line.kind == "final":
+        if "unknown" in content:
+            return {}
         return final_state(env, before.get("info", {}))
     raise TrajectoryError(f"line {line.number} is of the unknown kind {line.kind!r}; known are {', '.join(COMPARED)}")
 

@@ -100,12 +100,6 @@ def _array(array: np.ndarray[Any, Any]) -> Any:
     return {"sha256": digest, "shape": list(array.shape), "dtype": str(array.dtype)}
 
 
-def digest(value: Any) -> str:
-    """Return 16 hexadecimal digits that are equal for equal values, across processes and machines."""
-    text = json.dumps(jsonable(value), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
-
-
 def package_versions() -> dict[str, str]:
     """Return the versions of the packages that a trajectory may depend on, Python's and the kernel's included."""
     found = {"python": platform.python_version(), "kernel": platform.release()}

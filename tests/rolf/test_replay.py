@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from rolf.replay import replay
@@ -127,6 +128,48 @@ def test_recorders_inside_do_not_write_again(tmp_path: Path) -> None:
     assert (tmp_path / "t.cast").read_bytes() == before
 
 
+class WholeNumbers(gym.Env[int, int]):
+    """Pays in whole numbers and says NumPy's truth, as some of Gymnasium's own do."""
+
+    observation_space = gym.spaces.Discrete(3)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, Any, Any, Any, dict[str, Any]]:
+        return 1, 1, np.False_, np.False_, {}
+
+
+gym.register("WholeNumbers-v0", entry_point=WholeNumbers, disable_env_checker=True)
+
+
+def test_a_reward_in_whole_numbers_is_no_divergence(tmp_path: Path) -> None:
+    with RecordTrajectory(gym.make("WholeNumbers-v0"), tmp_path / "t.jsonl") as env:
+        env.reset(seed=1)
+        env.step(0)
+    edit(tmp_path / "t.jsonl", 1, "env_id", "WholeNumbers-v0")  # this module cannot be imported by name
+    assert replay(tmp_path / "t.jsonl").equal
+
+
+@pytest.mark.parametrize(("line", "field"), [(1, "env_id"), (1, "kwargs"), (2, "seed"), (3, "action")])
+def test_says_what_a_damaged_file_lacks(tmp_path: Path, line: int, field: str) -> None:
+    path = record(tmp_path / "t.jsonl", steps=2)
+    lines = [json.loads(each) for each in path.read_text().splitlines()]
+    del lines[line - 1][field]
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    with pytest.raises(TrajectoryError, match=f"line {line}: a .* needs '{field}'"):
+        replay(path)
+
+
+def test_says_which_package_a_file_wants(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.jsonl")
+    edit(path, 1, "env_id", "no_such_package:CartPole-v1")
+    with pytest.raises(TrajectoryError, match=r"'no_such_package', which .* cannot be imported here"):
+        replay(path)
+
+
 def test_an_unknown_environment_is_an_error_of_its_own(tmp_path: Path) -> None:
     path = record(tmp_path / "t.jsonl")
     edit(path, 1, "env_id", "gymnasium:NoSuchEnv-v9")
@@ -155,6 +198,40 @@ def test_a_terminal_episode_is_done_again_to_the_same_files(tmp_path: Path) -> N
     final = json.loads(path.read_text().splitlines()[-1])
     assert final["type"] == "final"
     assert len(final["state_digest"]) == 64
+
+
+@pytest.mark.parametrize("moment", ["in a step", "between steps", "at the end"])
+def test_a_recorder_outlives_the_machine(tmp_path: Path, moment: str) -> None:
+    """A machine that fails is masked by the environment; the recorder must not turn that into an exception."""
+    env = RecordTrajectory(gym.make("termgym:TermEnv-v1", backend="local-unsafe"), tmp_path / "t.jsonl")
+    env.reset(seed=1)
+    env.step(json.dumps({"command": "true"}))
+    world: Any = env.unwrapped
+    supervisor = world.episode._sandbox._supervisor._process
+    supervisor.kill()
+    supervisor.wait()
+    if moment == "in a step":
+        assert env.step(json.dumps({"command": "exit"}))[4]["masked"]
+    if moment != "at the end":
+        env.reset(seed=1)
+        env.step(json.dumps({"command": "true"}))
+    env.close()
+    finals = [
+        each for each in map(json.loads, (tmp_path / "t.jsonl").read_text().splitlines()) if each["type"] == "final"
+    ]
+    assert finals[0]["unknown"]
+    assert len(finals) == 1 if moment == "at the end" else finals[1]["state_digest"]
+
+
+def test_an_end_that_nobody_could_tell_is_not_compared(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    with RecordTrajectory(gym.make("termgym:TermEnv-v1"), path) as env:
+        env.reset(seed=1)
+        env.step(json.dumps({"command": "true"}))
+    lines = path.read_text().splitlines()
+    lines[-1] = json.dumps({"type": "final", "steps": 1, "episode_return": 0.0, "unknown": "the machine was lost"})
+    path.write_text("\n".join(lines) + "\n")
+    assert replay(path).equal
 
 
 def test_a_terminals_divergence_is_named_by_observation_key(tmp_path: Path) -> None:

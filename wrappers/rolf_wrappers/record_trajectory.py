@@ -11,12 +11,13 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
 from rolf.replay import final_state
-from rolf.trajectory import FORMAT, RECORDERS, TrajectoryWriter, digest, jsonable, package_versions
+from rolf.trajectory import FORMAT, RECORDERS, TrajectoryWriter, jsonable, package_versions
 
 
 class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Write every reset and step to a file, one JSON object a line, flushed as it happens.
 
+    What an episode left behind is written at its end; where the environment can no longer tell, the reason is.
     The file says how to make the environment again, so the environment's arguments must be plain data.
 
     Example:
@@ -75,7 +76,6 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             "step",
             action=self.env.action_space.to_jsonable([action]),
             observation=observation,
-            observation_digest=digest(observation),
             reward=float(reward),
             reward_terms=info.get("reward_terms"),
             terminated=bool(terminated),
@@ -97,7 +97,10 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """Write what the episode left behind, once."""
         if self._open:
             self._open = False
-            state = final_state(self.env, self._info)
+            try:
+                state = final_state(self.env, self._info)
+            except (RuntimeError, OSError) as error:  # the environment's machine failed, and its state is gone with it
+                state = {"unknown": str(error)}
             self._writer.write("final", steps=self._steps, episode_return=self._total, **state)
 
 
