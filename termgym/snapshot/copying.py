@@ -189,9 +189,14 @@ def copy_attributes(directory: int, name: bytes, target: int, last: bytes, choos
     there = {key for key in attribute_names(sink) if choose(key)}
     for key in there - wanted.keys():
         os.removexattr(sink, key, follow_symlinks=False)
-    for key, value in wanted.items():
+    for key, value in sorted(wanted.items(), key=_acl_last):
         if key not in there or os.getxattr(sink, key, follow_symlinks=False) != value:
             os.setxattr(sink, key, value, follow_symlinks=False)
+
+
+def _acl_last(attribute: tuple[str, bytes]) -> bool:
+    """Sort an ACL behind the rest: it may take away the permission to set the rest."""
+    return attribute[0].startswith("system.")
 
 
 def set_owner(directory: int, name: bytes, status: os.stat_result, owner: Owner | None = None) -> None:
