@@ -44,7 +44,7 @@ class Shell(NamedTuple):
 
 
 def start_bash(
-    prefix: Sequence[str], *, env: Mapping[str, str], ptmx: str, pass_fds: Sequence[int], owner: tuple[int, int] | None
+    prefix: Sequence[str], *, env: Mapping[str, str], ptmx: str, files: Mapping[int, int], owner: tuple[int, int] | None
 ) -> Shell:
     """Start an interactive bash on fresh ptys, with the same lines as ``terminal.spawn_bash`` but without a fork.
 
@@ -52,7 +52,7 @@ def start_bash(
         prefix: a launcher's argv, before ``bash …``.
         env: its environment.
         ptmx: the multiplexer to open, in a devpts instance.
-        pass_fds: descriptors that stay open under the same number.
+        files: the launcher's further descriptors: its -> ours.
         owner: uid and gid that the slaves are given to.
     """
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
@@ -77,7 +77,7 @@ def start_bash(
         process = spawn(
             [*prefix, *SHELL],
             shell_environment(env),
-            {**streams, **{fd: fd for fd in pass_fds}},
+            {**streams, **files},
             terminal=f"{_slaves_of(ptmx)}/{number}",
         )
         ours.pop_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,9 @@ from pathlib import Path
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, HOSTNAME, WRITABLE_ROOTS
 
 AS_AGENT = ("setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--")
+_PRIVATE_MEMORY = str(64 << 20)  # [bytes], docker's default too; without a size it would be half of the host's
+LAUNCH_FDS = _INFO_FD, _GO_FD, _FILTER_FD, _OPTIONS_FD = (236, 237, 238, 239)
+"""What bubblewrap is given, below the shell's own numbers; the supervisor keeps them free."""
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -28,6 +32,8 @@ class View:
     read_only: Sequence[str] = ()
     """Agent paths inside the writable roots that are mounted read-only."""
     network: bool = False
+    filter: bytes | None = None
+    """The seccomp filter (``callfilter``)."""
     private_memory: bool = False
     """/dev/shm is the sandbox's own instead of the tree's: then what lies there does not count as a change."""
 
@@ -40,8 +46,10 @@ def executable() -> str | None:
 @contextmanager
 def launcher(
     view: View, pipes: tuple[int, int] | None, *, real_root: bool, chdir: str
-) -> Iterator[tuple[list[str], int]]:
-    """Yield the argv that a program's own argv is appended to, and a descriptor that must be passed on with it.
+) -> Iterator[tuple[list[str], dict[int, int]]]:
+    """Yield the argv that a program's own argv is appended to, and the descriptors to start it with: its -> ours.
+
+    Its numbers are always the same, for ``ps`` shows them.
 
     ``pipes``: where bubblewrap says its child's pid, and where it waits for a byte before it goes on.
 
@@ -51,6 +59,7 @@ def launcher(
     As real root the program becomes the agent by setpriv and keeps no capability; as an ordinary user the
     sandbox is a user namespace in which the agent's uid is the caller's own.
     """
+    passed: dict[int, int] = {}
     argv = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if not view.network:
         argv.append("--unshare-net")
@@ -59,27 +68,56 @@ def launcher(
     # --new-session is left out on purpose: it would take the controlling terminal away.
     argv += ["--hostname", HOSTNAME, "--die-with-parent"]
     if pipes is not None:
-        argv += ["--info-fd", str(pipes[0]), "--block-fd", str(pipes[1])]
+        argv += ["--info-fd", str(_INFO_FD), "--block-fd", str(_GO_FD)]
+        passed |= {_INFO_FD: pipes[0], _GO_FD: pipes[1]}
     argv += _system(view)
     for root in WRITABLE_ROOTS:
         if root == "dev/shm" and view.private_memory:
-            argv += ["--perms", "1777", "--tmpfs", "/dev/shm"]
+            argv += ["--perms", "1777", "--size", _PRIVATE_MEMORY, "--tmpfs", "/dev/shm"]
         else:
             argv += ["--bind", str(view.live / root), f"/{root}"]
-    for path in view.read_only:
-        argv += ["--ro-bind", f"{view.live}{path}", path]
+    argv += _read_only(view)
     argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", chdir]
     if real_root:
         # All of them until setpriv takes them away: a program that gains any by exec loses its personality, and with
         # it the fixed addresses (capabilities(7), security/commoncap.c).
         argv += ["--cap-add", "ALL"]
-    options = os.memfd_create("options", 0)
-    try:
-        os.write(options, b"".join(os.fsencode(word) + b"\0" for word in argv))
-        os.lseek(options, 0, os.SEEK_SET)
-        yield [executable() or "bwrap", "--args", str(options), "--", *(AS_AGENT if real_root else ())], options
-    finally:
-        os.close(options)
+    with contextlib.ExitStack() as files:
+        if view.filter is not None:
+            passed[_FILTER_FD] = _file_of(view.filter, files)
+            argv += ["--seccomp", str(_FILTER_FD)]
+        passed[_OPTIONS_FD] = _file_of(b"".join(os.fsencode(word) + b"\0" for word in argv), files)
+        program = AS_AGENT if real_root else ()
+        yield [executable() or "bwrap", "--args", str(_OPTIONS_FD), "--", *program], passed
+
+
+def _file_of(content: bytes, files: contextlib.ExitStack) -> int:
+    """Return a descriptor from which ``content`` can be read once."""
+    fd = os.memfd_create("options")
+    files.callback(os.close, fd)
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _read_only(view: View) -> list[str]:
+    """Mount read-only paths, each on a chain of mounts, for a mount point cannot be renamed.
+
+    Else the agent would move a directory above such a path away, put a symbolic link in its place and start a new
+    shell: then what the link leads to on the host would be mounted.
+    """
+    argv = []
+    pinned: set[str] = set()
+    for path in sorted(view.read_only):
+        root = next(root for root in WRITABLE_ROOTS if path.startswith(f"/{root}/"))
+        parts = path.removeprefix(f"/{root}/").split("/")
+        for end in range(1, len(parts)):
+            above = "/".join([f"/{root}", *parts[:end]])
+            if above not in pinned:
+                pinned.add(above)
+                argv += ["--bind", f"{view.live}{above}", above]
+        argv += ["--ro-bind", f"{view.live}{path}", path]
+    return argv
 
 
 def _system(view: View) -> list[str]:

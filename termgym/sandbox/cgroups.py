@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,8 +89,8 @@ def _write_if_there(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def _remove(path: Path) -> None:
-    end = time.monotonic() + _REMOVE_DEADLINE
+def _remove(path: Path, patience: float = _REMOVE_DEADLINE) -> None:
+    end = time.monotonic() + patience
     while path.exists():
         try:
             path.rmdir()
@@ -185,14 +187,33 @@ def make_group(usable: dict[str, Hierarchy], label: str) -> Group | None:
     return Group(directories, {name: hierarchy.version for name, hierarchy in usable.items()})
 
 
-def remove_orphans(usable: dict[str, Hierarchy]) -> None:
+def parents(usable: Mapping[str, Hierarchy]) -> set[Path]:
+    """Return the directories in which groups are made."""
+    return {hierarchy.parent for hierarchy in usable.values()}
+
+
+def remove_orphans(directories: Iterable[Path]) -> None:
     """Remove groups whose owner is gone (it was killed before it could)."""
-    for parent in {hierarchy.parent for hierarchy in usable.values()}:
+    for parent in directories:
         for path in parent.glob(f"{_PREFIX}*"):
             match = _NAME.fullmatch(path.name)
             if match and not _alive(int(match[1]), match[2]):
                 with contextlib.suppress(OSError):  # still busy: the next start tries again
-                    path.rmdir()
+                    _remove(path, 0.0)
+
+
+def clear_away(directories: Iterable[Path], prefix: str) -> None:
+    """Remove the groups named ``prefix…`` of a supervisor that is surely gone, and end what still runs in them."""
+    for parent in directories:
+        for path in parent.glob(f"{prefix}*"):
+            _evict(path)
+            _remove(path)
+
+
+def _evict(path: Path) -> None:
+    for pid in (path / "cgroup.procs").read_text().split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def _alive(pid: int, started: str) -> bool:

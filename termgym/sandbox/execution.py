@@ -37,6 +37,8 @@ class Entrance:
     real_root: bool
     confine: Callable[[], None]
     """Joins the control group and sets the rlimits of the calling process."""
+    filter: bytes | None
+    """The seccomp filter that holds inside."""
 
 
 def start(
@@ -104,6 +106,8 @@ def _become(
         elif entrance.real_root:
             drop_to_agent()
         syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+        if entrance.pid is not None and entrance.filter is not None:
+            syscalls.set_filter(entrance.filter)
         copies = [os.dup(fd) for fd in streams]
         for number, copy in enumerate(copies):
             os.dup2(copy, number)

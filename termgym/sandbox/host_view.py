@@ -38,6 +38,9 @@ _FIXED_PROC = {
     "Buffers:          131072 kB\nCached:          1048576 kB\nSwapCached:            0 kB\n"
     "SwapTotal:             0 kB\nSwapFree:              0 kB\nShmem:             65536 kB\n"
     "SReclaimable:     131072 kB\n",
+    # The keys of a user of the host, who happens to have the agent's number.
+    "keys": "",
+    "key-users": "",
     "sys/kernel/random/boot_id": "00000000-0000-4000-8000-000000000001\n",
 }
 

@@ -10,15 +10,18 @@ import hashlib
 import json
 import os
 import stat
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from termgym.errors import SandboxUnavailable
+from termgym.errors import SandboxError, SandboxUnavailable
 from termgym.result import Completed
+from termgym.sandbox.birth import START_DEADLINE
 from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, faketime_library, frozen_clock, pinned
 from termgym.sandbox.measuring import Meter, open_meter
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports, look
+from termgym.sandbox.reading import read_place
 from termgym.sandbox.seen import FileStatus, Metrics, Process
 from termgym.sandbox.syscalls import open_in_root
 from termgym.session.session import Session
@@ -33,7 +36,12 @@ _KINDS = {
     stat.S_IFIFO: "fifo",
     stat.S_IFSOCK: "socket",
 }
-_NOT_THERE = (errno.ENXIO, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENAMETOOLONG)
+_NOT_THERE = (errno.ENXIO, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENAMETOOLONG, errno.EAGAIN)
+_ATTEMPTS = 64
+"""At finding a path while directories above it are renamed (EAGAIN, openat2(2)); the agent may do that without end."""
+_LONGEST_RUN = 86_400.0  # [s]
+_BUILD = 120.0
+"""A start's own time: building an initial state [s]."""
 
 
 class LocalSandbox:
@@ -69,9 +77,7 @@ class LocalSandbox:
         self._clock = _clock_variables(clock, isolated=isolated)
         self._supervisor: Supervisor = isolated_supervisor() if isolated else unsafe_supervisor()
         self._machine = self._supervisor.name_machine()
-        self._ask("open", snapshot=snapshot, network=network, log_dir=log_dir)
         self._network = network
-        self._hello, _ = self._supervisor.request("hello")
         self._facts: dict[str, Any] = {}
         self._root_fd = self._live_fd = -1
         self._session: Session | None = None
@@ -79,9 +85,24 @@ class LocalSandbox:
         self._watch: tuple[str, ...] = ()
         self._env: dict[str, str] = {}
         self._closed = False
+        self._ask("open", snapshot=snapshot, network=network, log_dir=log_dir)
+        self._hello, _ = self._supervisor.request("hello")
 
-    def _ask(self, do: str, **fields: Any) -> tuple[dict[str, Any], list[int]]:
-        return self._supervisor.request(do, machine=self._machine, **fields)
+    def __del__(self) -> None:
+        """Let go of a machine that nobody closed. Nothing here may wait: the garbage collector decides when it runs."""
+        if getattr(self, "_closed", True):
+            return
+        warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=1)
+        self._closed = True
+        self._let_go_of_descriptors()
+        self._supervisor.abandon(self._machine)
+        if not self._isolated:
+            self._supervisor.let_go()
+
+    def _ask(self, do: str, *, takes: float = 0.0, **fields: Any) -> tuple[dict[str, Any], list[int]]:
+        if self._closed:
+            raise SandboxError("this sandbox is closed; open another")
+        return self._supervisor.request(do, takes=takes, machine=self._machine, **fields)
 
     # ---- shells
 
@@ -91,9 +112,10 @@ class LocalSandbox:
         self._env = pinned()
         request = _request(task, self._limits or task.limits, self._env, self._clock)
         self._end_session()
-        reply, fds = self._ask("start", **request)
+        takes = len(task.services) * START_DEADLINE
+        reply, fds = self._ask("start", takes=takes, **request)
         if reply.get("need") == "recipe":
-            reply, fds = self._ask("start", recipe=_recipe(task), **request)
+            reply, fds = self._ask("start", takes=takes + _BUILD, recipe=_recipe(task), **request)
         return self._adopt(reply, fds)
 
     def respawn(self) -> Session:
@@ -135,7 +157,7 @@ class LocalSandbox:
         self._root_fd = self._live_fd = -1
 
     def _wait(self, timeout: float) -> int | None:
-        status: int | None = self._ask("wait", timeout=timeout)[0]["status"]
+        status: int | None = self._ask("wait", takes=timeout, timeout=timeout)[0]["status"]
         return status
 
     def _pids(self) -> Sequence[int]:
@@ -150,22 +172,30 @@ class LocalSandbox:
 
     # ---- what can be asked from outside
 
-    def _open(self, path: str, flags: int) -> int | None:
-        """Open an agent path; None where there is nothing (or nothing that can be reached)."""
-        root = self._root_fd if self._isolated and self._processes_alive() else self._live_fd
-        try:
-            return open_in_root(root, path, flags)
-        except OSError as error:
-            if error.errno in _NOT_THERE:
+    def _find(self, path: str, flags: int = 0) -> int | None:
+        """Return a descriptor for an agent path that opens nothing yet; None where there is nothing to be reached."""
+        alive = self._isolated and self._processes_alive()
+        root = self._root_fd if alive else self._live_fd
+        if root < 0:
+            raise SandboxError("this sandbox has no files; start it first")
+        for _ in range(_ATTEMPTS):
+            try:
+                return open_in_root(root, path, os.O_PATH | flags)
+            except ValueError:  # no name of a file can hold that
                 return None
-            raise
+            except OSError as error:
+                if error.errno not in _NOT_THERE:
+                    raise
+                if error.errno != errno.EAGAIN:
+                    return None
+        return None
 
     def _processes_alive(self) -> bool:
-        return os.path.exists(f"/proc/{self._facts['init_pid']}/ns")
+        return os.path.exists(f"/proc/{self._facts.get('init_pid')}/ns")
 
     def status(self, path: str) -> FileStatus | None:
         """See ``Inspector.status``."""
-        fd = self._open(path, os.O_PATH | os.O_NOFOLLOW)
+        fd = self._find(path, os.O_NOFOLLOW)
         if fd is None:
             return None
         try:
@@ -179,23 +209,31 @@ class LocalSandbox:
         return FileStatus(kind, stat.S_IMODE(found.st_mode), found.st_size, uid, gid)
 
     def read_file(self, path: str, limit: int = 1 << 20) -> bytes | None:
-        """See ``Inspector.read_file``."""
-        fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)  # a FIFO must not block
+        """See ``Inspector.read_file``. The kernel's own files (/proc) are none: their reader would be us, who may read
+        more of them than the agent."""
+        place = self._find(path)
+        if place is None:
+            return None
+        try:
+            # Looked at before it is opened: opening a FIFO would wake its writer, opening a device may do anything.
+            found = os.fstat(place)
+            return read_place(place, limit) if stat.S_ISREG(found.st_mode) and found.st_dev != self._proc() else None
+        finally:
+            os.close(place)
+
+    def _proc(self) -> int | None:
+        """Return the device number of the sandbox's /proc, if there is one."""
+        fd = self._find("/proc")
         if fd is None:
             return None
         try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                return None
-            data = bytearray()
-            while len(data) < limit and (piece := os.read(fd, limit - len(data))):
-                data += piece
-            return bytes(data)
+            return os.fstat(fd).st_dev
         finally:
             os.close(fd)
 
     def read_link(self, path: str) -> str | None:
         """See ``Inspector.read_link``."""
-        fd = self._open(path, os.O_PATH | os.O_NOFOLLOW)
+        fd = self._find(path, os.O_NOFOLLOW)
         if fd is None:
             return None
         try:
@@ -224,8 +262,11 @@ class LocalSandbox:
         env: Mapping[str, str] | None = None,
     ) -> Completed:
         """See ``Inspector.run``."""
+        if not 0 <= timeout < _LONGEST_RUN:
+            raise ValueError(f"timeout is {timeout!r}; allowed is a time from 0 to {_LONGEST_RUN:.0f} s")
         reply, _ = self._ask(
             "run",
+            takes=timeout,
             argv=list(argv),
             timeout=timeout,
             stdin=base64.b64encode(stdin).decode(),
@@ -274,6 +315,7 @@ class LocalSandbox:
             "network": "host" if self._network or not self._isolated else "none",
             "missing": {
                 **{f"limit {name}": why for name, why in self._hello["missing"].items()},
+                **({"call filter": self._hello["no_filter"]} if self._hello["no_filter"] else {}),
                 **{f"snapshot {name}": why for name, why in self._hello["snapshots"].items() if why is not None},
             },
         }
@@ -283,13 +325,19 @@ class LocalSandbox:
         if self._closed:
             return
         self._closed = True
+        self._let_go_of_descriptors()
+        try:
+            if not self._supervisor.lost:
+                self._supervisor.request("close_machine", machine=self._machine)
+        finally:
+            if not self._isolated:
+                self._supervisor.end()
+
+    def _let_go_of_descriptors(self) -> None:
         self._end_session()
         if self._meter is not None:
             self._meter.close()
-        if not self._supervisor.lost:
-            self._ask("close_machine")
-        if not self._isolated:
-            self._supervisor.end()
+            self._meter = None
 
 
 def _clock_variables(clock: str, *, isolated: bool) -> dict[str, str]:

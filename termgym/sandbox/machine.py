@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import stat
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from termgym.errors import SandboxError
+from termgym.errors import SandboxError, TaskError
 from termgym.result import Completed
 from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
 from termgym.sandbox.birth import START_DEADLINE, Shell, first_child, read_child_pid, start_bash
@@ -20,9 +21,13 @@ from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports
+from termgym.sandbox.reading import look_up
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
+
+_PTYS = 64
+"""Terminals of one sandbox, the shell's own three included; kernel.pty.max holds for the whole host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,8 @@ class Settings:
     snapshot: str | None
     log_dir: Path | None
     network: bool
+    filter: bytes | None
+    """The seccomp filter; None where there is none."""
 
 
 class Machine:
@@ -63,6 +70,14 @@ class Machine:
 
     # ---- life and death of processes
 
+    def _first_directory(self) -> str:
+        """Return where a shell starts: at home, unless the agent has moved or locked it."""
+        assert self.snapshot is not None
+        home = f"/home/{AGENT_NAME}"
+        found = look_up(self.snapshot.live, home)
+        usable = found is not None and stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_IXUSR
+        return home if usable else "/"
+
     def start_shell(self) -> tuple[list[int], dict[str, Any]]:
         """Start a shell on the live tree; return our ends of its terminal and what is known of it."""
         assert self._shell is None
@@ -79,7 +94,7 @@ class Machine:
         """Start a shell without namespaces; it is under its limits before it is asked anything."""
         prefix = [*limits.rlimit_launcher(self._rlimits), "env", "-C", self._home()]
         prefix += bubblewrap.AS_AGENT if self._settings.real_root else ()
-        self._shell = self._spawn(prefix, "/dev/ptmx", ())
+        self._shell = self._spawn(prefix, "/dev/ptmx", {})
         self._take(self._shell.process.pid)
         return self._shell.process.pid
 
@@ -92,9 +107,9 @@ class Machine:
         go_end, go = os.pipe()
         try:
             with bubblewrap.launcher(
-                self._view, (info_end, go_end), real_root=self._settings.real_root, chdir=f"/home/{AGENT_NAME}"
-            ) as (prefix, options):
-                self._shell = self._spawn([*prefix, *preload], str(self._pts / "ptmx"), (info_end, go_end, options))
+                self._view, (info_end, go_end), real_root=self._settings.real_root, chdir=self._first_directory()
+            ) as (prefix, files):
+                self._shell = self._spawn([*prefix, *preload], str(self._pts / "ptmx"), files)
             os.close(info_end)
             info_end = -1
             self._init = read_child_pid(info, self._shell)
@@ -107,10 +122,10 @@ class Machine:
                     os.close(fd)
         return first_child(self._init, self._shell)
 
-    def _spawn(self, prefix: Sequence[str], ptmx: str, fds: Sequence[int]) -> Shell:
+    def _spawn(self, prefix: Sequence[str], ptmx: str, files: Mapping[int, int]) -> Shell:
         self._status = None
         owner = AGENT_OWNER if self._settings.real_root else None
-        return start_bash(prefix, env=self._env, ptmx=ptmx, pass_fds=fds, owner=owner)
+        return start_bash(prefix, env=self._env, ptmx=ptmx, files=files, owner=owner)
 
     def _take(self, pid: int) -> None:
         if self.group is not None:
@@ -206,9 +221,7 @@ class Machine:
         if self.snapshot is not None and self.snapshot.base == base:
             self.snapshot.restore()
         else:
-            if self.snapshot is not None:
-                self.snapshot.close()
-                self.snapshot = None
+            self._close_snapshot()
             work = self._directory / "tree"
             work.mkdir(exist_ok=True)
             self.snapshot = open_snapshot(
@@ -225,6 +238,13 @@ class Machine:
             self._rlimits = limits.rlimits(
                 budget, self._settings.enforcement.sources, shared_user=self._settings.real_root
             )
+        for path in request["read_only"]:
+            found = look_up(self.snapshot.live, path)
+            if found is None or stat.S_ISLNK(found.st_mode):
+                raise TaskError(
+                    f"read-only path {path!r} does not exist in the initial state or leads through a symbolic link; "
+                    "name the real place"
+                )
         self._env = dict(request["env"])
         # Not in bubblewrap's own environment: what the library leaves in shared memory would belong to root.
         self._preloaded = dict(request["preload"])
@@ -237,6 +257,7 @@ class Machine:
             self._settings.proc_files,
             tuple(request["read_only"]),
             self._settings.network,
+            self._settings.filter,
             private_memory=bool(request["preload"]),
         )
 
@@ -245,10 +266,16 @@ class Machine:
         if self._settings.isolation == "none":
             home = str(tree / "home" / AGENT_NAME)
             return self._popen(argv, fds, home, self._confine_unisolated, setup_environment(home))
-        view = bubblewrap.View(tree, self._settings.etc, None, self._settings.proc_files)
+
+        def prepare() -> None:
+            for theirs, ours in files.items():
+                os.dup2(ours, theirs)
+            self.confine()
+
+        view = bubblewrap.View(tree, self._settings.etc, None, self._settings.proc_files, filter=self._settings.filter)
         home = f"/home/{AGENT_NAME}"
-        with bubblewrap.launcher(view, None, real_root=self._settings.real_root, chdir=home) as (prefix, options):
-            return self._popen([*prefix, *argv], [*fds, options], "/", self.confine, setup_environment(home))
+        with bubblewrap.launcher(view, None, real_root=self._settings.real_root, chdir=home) as (prefix, files):
+            return self._popen([*prefix, *argv], [*fds, *files], "/", prepare, setup_environment(home))
 
     def _popen(
         self, argv: Sequence[str], fds: Sequence[int], cwd: str, preexec: Callable[[], None], env: dict[str, str]
@@ -271,7 +298,7 @@ class Machine:
         pid = None if self._settings.isolation == "none" else self._init
         if pid is None and self._settings.isolation != "none":
             raise SandboxError("nothing runs in this sandbox; start it first")
-        return Entrance(pid, self._settings.real_root, self.confine)
+        return Entrance(pid, self._settings.real_root, self.confine, self._settings.filter)
 
     def run(self, request: dict[str, Any], stdin: bytes) -> Completed:
         """Run one program to its end."""
@@ -317,26 +344,33 @@ class Machine:
         if port is not None and port not in listening_ports(watched):
             return False
         assert self.snapshot is not None
-        return path is None or os.path.lexists(f"{self.snapshot.live}{path}")
+        return path is None or look_up(self.snapshot.live, path) is not None
 
     # ---- the end
 
     def _mount_pts(self) -> None:
         self._unmount_pts()
         group = ",gid=5" if self._settings.real_root else ""
-        syscalls.mount("devpts", self._pts, "devpts", 0, f"newinstance,ptmxmode=0666,mode=620{group}")
+        syscalls.mount("devpts", self._pts, "devpts", 0, f"newinstance,ptmxmode=0666,mode=620,max={_PTYS}{group}")
 
     def _unmount_pts(self) -> None:
         if os.path.ismount(self._pts):
             syscalls.umount(self._pts, syscalls.MNT_DETACH)
 
     def close(self) -> None:
-        """Kill everything and remove everything."""
-        self.kill()
+        """Kill everything and remove everything; what can be removed is, even if something cannot."""
+        with contextlib.ExitStack() as last:
+            last.callback(self._remove_group)
+            last.callback(self._unmount_pts)
+            last.callback(self._close_snapshot)
+            last.callback(self.kill)
+
+    def _close_snapshot(self) -> None:
         if self.snapshot is not None:
             self.snapshot.close()
             self.snapshot = None
-        self._unmount_pts()
+
+    def _remove_group(self) -> None:
         if self.group is not None:
             self.group.remove()
             self.group = None

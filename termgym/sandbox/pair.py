@@ -6,6 +6,7 @@ the same initial state was asked for twice in a row, and only where two trees co
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -54,6 +55,9 @@ class Pair:
         """Return a fresh shell on ``base``: the spare if it is of the kind, else one started now."""
         signature = json.dumps([request[name] for name in _STATE])
         repeated, self._signature = signature == self._signature, signature
+        if self._other is not None and not self._may_spare:
+            self._other.close()
+            self._other = None
         if repeated and self.has_chore:
             self.do_chore()
         if repeated and self._ready is not None and not self.tokens:
@@ -84,13 +88,15 @@ class Pair:
             self._other.stand_on(base, request)
             self._ready = Started(*self._other.start_shell())
         except (TermGymError, OSError):
+            self._may_spare = False
             self._retire()
 
     def _retire(self) -> None:
-        other, self._other = self._other, None
-        self._may_spare = False
-        if other is not None:
-            other.close()
+        """Close the spare. If even that fails, it stays with us, and the next start says so."""
+        if self._other is not None:
+            with contextlib.suppress(TermGymError, OSError):
+                self._other.close()
+                self._other = None
 
     def _drop_ready(self) -> None:
         if self._ready is not None:
@@ -102,6 +108,7 @@ class Pair:
     def close(self) -> None:
         """Kill and remove both."""
         self._drop_ready()
-        for machine in self.machines:
-            machine.close()
+        with contextlib.ExitStack() as last:
+            for machine in self.machines:
+                last.callback(machine.close)
         self._other = None

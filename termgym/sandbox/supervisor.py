@@ -8,12 +8,10 @@ away, so nothing is left behind even after ``kill -9``. Only the standard librar
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
-import resource
 import select
 import shutil
-import signal
-import socket
 import sys
 import tempfile
 import traceback
@@ -22,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
-from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
+from termgym.sandbox import bubblewrap, callfilter, cgroups, limits, syscalls
 from termgym.sandbox.death import collect
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
+from termgym.sandbox.footing import make_room_for_descriptors, stand_alone
 from termgym.sandbox.host_view import make_etc, make_proc_files
 from termgym.sandbox.machine import Machine, Settings
 from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, Worlds
-from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD
 from termgym.snapshot import Snapshot, owners
 from termgym.snapshot import probe as probe_snapshots
 
@@ -102,7 +100,8 @@ class Supervisor:
             owners.show(os.getuid(), os.getgid(), as_uid=AGENT_UID, as_gid=AGENT_GID)
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         self._enforcement = limits.probe()
-        cgroups.remove_orphans(self._enforcement.usable)
+        self._filter, self._no_filter = callfilter.probe()
+        cgroups.remove_orphans(cgroups.parents(self._enforcement.usable))
         self._root = self._storage()
         self._etc = self._root / "etc"
         self._proc_files: list[tuple[str, str]] = []
@@ -127,6 +126,14 @@ class Supervisor:
                 return Path(point)
         raise SandboxUnavailable(f"none of {', '.join(_MOUNT_POINTS)} exists to mount the working storage on")
 
+    def traces(self) -> dict[str, Any]:
+        """Return what would stay behind if this process were killed, for the owner to clean up."""
+        return {
+            "groups": [str(parent) for parent in cgroups.parents(self._enforcement.usable)],
+            "prefix": cgroups.group_name(""),
+            "folder": None if self._temporary is None else str(self._temporary),
+        }
+
     # ---- requests
 
     def hello(self, _: dict[str, Any]) -> dict[str, Any]:
@@ -136,6 +143,7 @@ class Supervisor:
             "isolation": self._isolation,
             "limits": self._enforcement.sources,
             "missing": self._enforcement.missing,
+            "no_filter": self._no_filter,
             "snapshots": probe_snapshots(self._root),
         }
 
@@ -152,6 +160,7 @@ class Supervisor:
             request["snapshot"],
             None if log_dir is None else Path(log_dir),
             request["network"],
+            self._filter,
         )
 
         def make(suffix: str) -> Machine:
@@ -248,7 +257,9 @@ class Supervisor:
 
     def close_machine(self, request: dict[str, Any]) -> dict[str, Any]:
         """Remove a machine."""
-        self._pairs.pop(request["machine"]).close()
+        pair = self._pairs.pop(request["machine"], None)  # its opening may have been interrupted
+        if pair is not None:
+            pair.close()
         return {}
 
     def _machine(self, request: dict[str, Any]) -> Machine:
@@ -281,16 +292,16 @@ class Supervisor:
                 continue
             try:
                 request, _ = self._wire.receive()
-            except (EOFError, ConnectionResetError):
+                self._answer(request)
+            except (EOFError, ConnectionError):
                 return
-            self._answer(request)
 
     def _answer(self, request: dict[str, Any]) -> None:
         fds: list[int] = []
         try:
             reply = getattr(self, request["do"])(request)
             fds = reply.pop("fds", [])
-        except (TermGymError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - for its owner; the other sandboxes are not to end for it
             reply = _fault(error)
         try:
             self._wire.send(reply, fds)
@@ -298,22 +309,21 @@ class Supervisor:
             _close(fds)
 
     def close(self) -> None:
-        """Leave nothing behind."""
-        for pair in self._pairs.values():
-            pair.close()
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary)
+        """Leave nothing behind, even if one of the machines cannot be closed."""
+        with contextlib.ExitStack() as last:
+            if self._temporary is not None:
+                last.callback(shutil.rmtree, self._temporary)
+            for pair in self._pairs.values():
+                last.callback(pair.close)
 
 
-def _fault(error: TermGymError | OSError) -> dict[str, Any]:
-    """Return an error as the owner raises it again; a bare OSError says which call it came from."""
+def _fault(error: Exception) -> dict[str, Any]:
+    """Return an error as the owner raises it again; one that nobody foresaw says which call it came from."""
     if isinstance(error, TermGymError):
         return {"error": type(error).__name__, "message": str(error)}
     where = traceback.extract_tb(error.__traceback__)[-1]
-    return {
-        "error": "SandboxError",
-        "message": f"{error} (in {where.name}, {Path(where.filename).name}:{where.lineno})",
-    }
+    what = str(error) if isinstance(error, OSError) else repr(error)
+    return {"error": "SandboxError", "message": f"{what} (in {where.name}, {Path(where.filename).name}:{where.lineno})"}
 
 
 def _close(fds: Sequence[int]) -> None:
@@ -321,35 +331,17 @@ def _close(fds: Sequence[int]) -> None:
         os.close(fd)
 
 
-def _make_room_for_descriptors() -> None:
-    """Keep the numbers that mean something to a shell from ever being ours, and allow as many others as may be.
-
-    With a few dozen sandboxes a pipe for bubblewrap would otherwise get one of them, and the shell's line its place.
-    """
-    null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    for number in (REPORT_FD, SCRIPT_FD, MAIN_FD, ERROR_FD):
-        os.dup2(null, number, inheritable=False)
-    os.close(null)
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
 def main(fd: int, mode: str, owner_pid: int) -> None:
     """Serve ``owner_pid`` on the socket ``fd``; ``mode`` is ``isolated`` or ``unsafe``."""
-    # A ^C at the owner's terminal is the owner's business; it closes the socket when it ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.umask(0o022)
-    syscalls.disable_address_randomisation()
-    os.set_inheritable(fd, False)  # or every shell would get our socket, and the agent could speak for us
-    _make_room_for_descriptors()
-    wire = Wire(socket.socket(fileno=fd))
+    wire = Wire(stand_alone(fd))
     try:
+        make_room_for_descriptors()
         supervisor = Supervisor(wire, isolated=mode == "isolated")
     except (TermGymError, OSError) as error:
         wire.send(_fault(error))
         sys.exit(1)
-    wire.send({"ready": True})
     try:
+        wire.send(supervisor.traces())
         supervisor.serve(owner_pid)
     finally:
         supervisor.close()

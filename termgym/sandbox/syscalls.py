@@ -16,9 +16,12 @@ MS_REC = 0x4000  # linux/mount.h
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+PR_SET_SECCOMP = 22
+SECCOMP_MODE_FILTER = 2  # linux/seccomp.h
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 ADDR_NO_RANDOMIZE = 0x0004_0000  # linux/personality.h
+RESOLVE_NO_SYMLINKS = 0x04
 RESOLVE_NO_MAGICLINKS = 0x02  # linux/openat2.h
 RESOLVE_IN_ROOT = 0x10
 _OPENAT2 = 437  # the same number on every architecture that has it
@@ -66,6 +69,18 @@ def prctl(option: int, value: int = 0) -> None:
     _checked(_libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero), f"prctl {option}")
 
 
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("lines", ctypes.c_char_p))
+
+
+def set_filter(program: bytes) -> None:
+    """Put this process and what it starts under a seccomp filter; PR_SET_NO_NEW_PRIVS must be set."""
+    wanted = _Filter(len(program) // 8, program)
+    zero = ctypes.c_ulong(0)
+    mode = ctypes.c_ulong(SECCOMP_MODE_FILTER)
+    _checked(_libc.prctl(ctypes.c_int(PR_SET_SECCOMP), mode, ctypes.byref(wanted), zero, zero), "prctl seccomp")
+
+
 def disable_address_randomisation() -> None:
     """Give every program that this process starts from now on the same addresses each time (``setarch -R``)."""
     current = _libc.personality(ctypes.c_ulong(0xFFFF_FFFF))
@@ -76,16 +91,26 @@ class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
-def open_in_root(root_fd: int, path: str, flags: int) -> int:
+def open_in_root(root_fd: int, path: str, flags: int, *, follow: bool = True) -> int:
     """Open ``path`` as if ``root_fd`` were ``/``: neither ``..`` nor a symbolic link leads out of it.
+
+    Args:
+        root_fd: the directory.
+        path: from there.
+        flags: of open(2).
+        follow: symbolic links; if not, one anywhere in the path is an error (ELOOP).
 
     Returns:
         A new file descriptor.
 
     Raises:
         OSError: as open(2).
+        ValueError: no file can have that name (a NUL, a lone surrogate).
     """
-    how = _OpenHow(flags | os.O_CLOEXEC, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS)
+    if "\0" in path:
+        raise ValueError(f"path {path!r} holds a NUL")
+    resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (0 if follow else RESOLVE_NO_SYMLINKS)
+    how = _OpenHow(flags | os.O_CLOEXEC, 0, resolve)
     result = _libc.syscall(
         ctypes.c_long(_OPENAT2),
         ctypes.c_int(root_fd),

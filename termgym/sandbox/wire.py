@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 _MAX_FDS = 16
+_HEAD = 4  # [bytes], the length of what follows
 
 
 class Wire:
@@ -16,19 +18,36 @@ class Wire:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
+    def wait(self, timeout: float) -> bool:
+        """Return whether a message (or the end) comes within ``timeout`` [s]; nothing is read."""
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN)
+        return bool(poll.poll(timeout * 1000))
+
     def fileno(self) -> int:
         """Return the socket's descriptor, for poll."""
         return self._connection.fileno()
 
+    @staticmethod
+    def encode(message: Mapping[str, Any]) -> bytes:
+        """Return a message as it is sent.
+
+        Raises:
+            TypeError, ValueError: JSON has no form for something in it.
+        """
+        body = json.dumps(message).encode("ascii")
+        return len(body).to_bytes(4, "big") + body
+
     def send(self, message: Mapping[str, Any], fds: Sequence[int] = ()) -> None:
         """Send one message; ``fds`` are duplicated into the receiver."""
-        body = json.dumps(message).encode("ascii")
-        head = len(body).to_bytes(4, "big")
+        self.send_encoded(self.encode(message), fds)
+
+    def send_encoded(self, data: bytes, fds: Sequence[int] = ()) -> None:
+        """Send what ``encode`` returned."""
         if fds:
-            socket.send_fds(self._connection, [head], list(fds))
-            self._connection.sendall(body)
-        else:
-            self._connection.sendall(head + body)
+            socket.send_fds(self._connection, [data[:_HEAD]], list(fds))
+            data = data[_HEAD:]
+        self._connection.sendall(data)
 
     def receive(self) -> tuple[dict[str, Any], list[int]]:
         """Return the next message and the descriptors that came with it.
@@ -36,9 +55,10 @@ class Wire:
         Raises:
             EOFError: the other end is gone.
         """
-        head, fds, _, _ = socket.recv_fds(self._connection, 4, _MAX_FDS)
-        while len(head) < 4:
-            head += self._some(4 - len(head))
+        # Without the flag whatever this process starts would inherit the terminals.
+        head, fds, _, _ = socket.recv_fds(self._connection, _HEAD, _MAX_FDS, socket.MSG_CMSG_CLOEXEC)
+        while len(head) < _HEAD:
+            head += self._some(_HEAD - len(head))
         size = int.from_bytes(head, "big")
         body = bytearray()
         while len(body) < size:
