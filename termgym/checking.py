@@ -28,6 +28,7 @@ from termgym.checks import (
     VariableSet,
     compile_pattern,
 )
+from termgym.errors import SandboxError, TermGymError
 from termgym.result import StepResult
 from termgym.reward.facts import CheckResult
 from termgym.sandbox.protocol import FileStatus, Inspector
@@ -41,7 +42,12 @@ PATTERN_SECONDS = 0.5
 LINKS = 40
 """Symbolic links followed in a row, as the kernel does (path_resolution(7))."""
 
-_AGENT_PATHS = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EINVAL, errno.ENOENT})
+_AGENT_PATHS = frozenset(
+    [
+        *(errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR, errno.EACCES, errno.EPERM),
+        *(errno.EINVAL, errno.EAGAIN, errno.ENXIO, errno.ENODATA, errno.EOPNOTSUPP),  # files that the kernel makes up
+    ]
+)
 """What a path itself can be guilty of; any other error is the machine's."""
 
 
@@ -100,8 +106,10 @@ def evaluate(
             False, f"the pattern was still searching after {PATTERN_SECONDS} s; write one that backtracks less"
         )
     except OSError as error:
-        if error.errno not in _AGENT_PATHS:
+        if isinstance(error, TermGymError):
             raise
+        if error.errno not in _AGENT_PATHS:
+            raise SandboxError(f"{describe(check)}: the machine answered {error}") from error
         verdict = _Verdict(False, f"{error.strerror}")
     return CheckResult(describe(check), verdict.passed, verdict.detail)
 

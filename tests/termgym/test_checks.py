@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shlex
@@ -30,7 +31,7 @@ from termgym.checks import (
     TextInFile,
     VariableSet,
 )
-from termgym.errors import SandboxLost
+from termgym.errors import SandboxError, SandboxLost
 from termgym.event import Event
 from termgym.result import Completed, StepResult
 from termgym.reward.facts import CheckResult
@@ -317,6 +318,24 @@ def test_paths_that_no_file_can_have_fail_quietly(machine: Machine) -> None:
             assert not machine.check(check).passed, (path[:20], check)
 
 
+@pytest.mark.parametrize("path", ["/proc/self/attr/exec", "/sys/class/net/lo/speed", "/dev/tty", "/dev/null"])
+def test_what_the_kernel_makes_up_fails_quietly(machine: Machine, path: str) -> None:
+    for check in (TextInFile(path=path, pattern="never there"), FileHash(path=path, sha256="0" * 64)):
+        assert not machine.check(check).passed
+
+
+@pytest.mark.parametrize("code", [errno.EAGAIN, errno.EPERM, errno.ENXIO, errno.ENODATA, errno.EINVAL])
+def test_an_error_that_only_odd_files_give_fails_quietly(code: int) -> None:
+    """/proc/kmsg says "try again", a socket "no such device": the agent named it, so its forecast is wrong."""
+
+    class Odd(DirectoryInspector):
+        def read_file(self, path: str, limit: int = 1 << 20) -> bytes | None:
+            raise OSError(code, os.strerror(code))
+
+    result = evaluate(TextInFile(path="x", pattern="."), Odd(), None, "/", "/")
+    assert (result.passed, result.detail) == (False, os.strerror(code))
+
+
 def test_a_fault_of_the_machine_is_not_a_failed_check() -> None:
     """An agent must not be punished for an infrastructure fault."""
 
@@ -329,11 +348,13 @@ def test_a_fault_of_the_machine_is_not_a_failed_check() -> None:
 
 
 def test_an_input_output_error_is_not_a_failed_check() -> None:
+    """A step never raises: the fault is the machine's, so it comes as one that an episode masks."""
+
     class Broken(DirectoryInspector):
         def status(self, path: str) -> FileStatus | None:
             raise OSError(5, "Input/output error")
 
-    with pytest.raises(OSError, match="Input/output error"):
+    with pytest.raises(SandboxError, match=r"file_exists x: the machine answered .*Input/output error"):
         evaluate(FileExists(path="x"), Broken(), None, "/", "/")
 
 
