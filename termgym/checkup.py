@@ -19,8 +19,8 @@ _FDS_PER_SHELL = 8
 """Descriptors that one shell costs its owner: three terminals, report pipe, memfd, and what watches them."""
 _PTYS_PER_SHELL = 3
 _FEW_SHELLS = 64
-_WEAKER = {"memory": "of each process alone", "processes": "of all that this user runs"}
-"""What an rlimit limits instead of all processes of a sandbox together (getrlimit(2))."""
+_RLIMIT_COVERS = {"processes": "all that this user runs"}
+"""What an rlimit limits where it is not each process alone (getrlimit(2), RLIMIT_NPROC)."""
 _LITTLE_MEMORY = 2 << 30  # [bytes]; all trees lie in memory
 
 
@@ -109,7 +109,7 @@ def _limit(name: str, source: str, missing: Mapping[str, object]) -> Finding:
     if source.startswith("cgroup") or (name == "file" and source == "rlimit"):
         return Finding(subject, State.OK, source)
     why = missing.get(f"limit {name}", "no control group")
-    weaker = "each process alone" if source == "rlimit" else "not limited"
+    weaker = _RLIMIT_COVERS.get(name, "each process alone") if source == "rlimit" else "not limited"
     advice = (
         f"no control group: {why}; run as root or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)"
     )

@@ -8,8 +8,7 @@ TermGymError
 ├── SnapshotError (OSError)      a tree could not be copied, restored or compared
 ├── PlanError (ValueError)       text is not an action plan
 ├── UnknownTask (LookupError)    no task of that name; suggests the nearest
-├── TaskError (ValueError)       a task cannot be built as it is written
-└── ReplayError (ValueError)     a trajectory file cannot be replayed
+└── TaskError (ValueError)       a task cannot be built as it is written
 """
 
 from __future__ import annotations
@@ -49,7 +48,3 @@ class UnknownTask(TermGymError, LookupError):
 
 class TaskError(TermGymError, ValueError):
     """A task cannot be built as it is written."""
-
-
-class ReplayError(TermGymError, ValueError):
-    """A trajectory file cannot be replayed."""

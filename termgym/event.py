@@ -27,6 +27,6 @@ class Event(IntEnum):
     OOM = 8
     """The kernel killed something because the sandbox was out of memory."""
     REJECTED = 9
-    """The plan is well formed but not allowed here (too long, a time-out over the limit, keys with nothing waiting)."""
+    """The action is well formed but cannot be taken here: keys with nothing waiting, a key name that is none."""
     NOT_RESET = 10
     """``step`` was called with no episode running; call ``reset`` first."""

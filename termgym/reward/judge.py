@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from termgym.checking import evaluate_all, watched
@@ -22,17 +21,6 @@ from termgym.snapshot.change import Change
 from termgym.tasks.task import HOME, Task
 
 _ANY_VALUE = "*"  # of Task.required_env
-_KEPT_LENGTH = 4_096  # of commands whose violations are remembered [characters]
-
-
-def _violations(command: str) -> tuple[str, ...]:
-    return _kept_violations(command) if len(command) <= _KEPT_LENGTH else violations(command)
-
-
-@lru_cache(maxsize=1024)
-def _kept_violations(command: str) -> tuple[str, ...]:
-    """Agents say the same things often, and many of them at once."""
-    return violations(command)
 
 
 class Verdict(NamedTuple):
@@ -151,7 +139,7 @@ class Judge:
             peak_bytes=measured.peak_bytes,
             unhealthy=self._health.unhealthy(),
             shell_broken=shell_broken,
-            violations=_violations(command),
+            violations=violations(command),
             unchecked_privilege=bool(command) and self._privileges.unchecked(command),
         )
 
