@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 _PREFIX = "rolf-"
+ROOM = "run"
+"""The group inside a sandbox's in which programs beside the shell run."""
 _NAME = re.compile(r"rolf-(\d+)-(\d+)-\w+")
 _REMOVE_DEADLINE = 5.0  # [s]; a group is busy until the last of its processes is reaped
 
@@ -43,8 +45,8 @@ class Group:
             (path / "cgroup.procs").write_text(str(pid))
 
     def processes(self) -> set[int]:
-        """Return the pids in the group."""
-        return {int(pid) for path in self.paths for pid in (path / "cgroup.procs").read_text().split()}
+        """Return the pids in the group and in the groups inside it."""
+        return {pid for path in self.paths for pid in _members(path)}
 
     def set_memory(self, size: int | None) -> None:
         """Limit memory, swap included [bytes]."""
@@ -91,6 +93,8 @@ def _write_if_there(path: Path, text: str) -> None:
 
 def _remove(path: Path, patience: float = _REMOVE_DEADLINE) -> None:
     end = time.monotonic() + patience
+    if path.name != ROOM:
+        _remove(path / ROOM, patience)
     while path.exists():
         try:
             path.rmdir()
@@ -211,9 +215,16 @@ def clear_away(directories: Iterable[Path], prefix: str) -> None:
 
 
 def _evict(path: Path) -> None:
-    for pid in (path / "cgroup.procs").read_text().split():
+    for pid in _members(path):
         with contextlib.suppress(ProcessLookupError):
-            os.kill(int(pid), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
+
+
+def _members(path: Path) -> list[int]:
+    pids = (path / "cgroup.procs").read_text().split()
+    with contextlib.suppress(FileNotFoundError):
+        pids += (path / ROOM / "cgroup.procs").read_text().split()
+    return [int(pid) for pid in pids]
 
 
 def _alive(pid: int, started: str) -> bool:

@@ -16,16 +16,14 @@ from dataclasses import dataclass
 from termgym.result import Completed
 from termgym.sandbox import syscalls
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
-from termgym.sandbox.processes import descendants
+from termgym.sandbox.room import TAG, Room
 
 _JOINED = (
     syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS | syscalls.CLONE_NEWNET
 )
 _CANNOT_START = 127
 _OUTPUT_LIMIT = 4 << 20  # [bytes] a stream; a check never needs more
-_TAG = ("ROLF_RUN", "1")
-"""Variable that marks the processes of a run, so that its whole tree can be found and ended. Runs of one sandbox
-follow one another and leave nothing, so one value does, and output that shows the environment stays the same."""
+_ROUNDS = 64  # of 64 KiB: more than a pipe can hold by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ def _become(
         copies = [os.dup(fd) for fd in streams]
         for number, copy in enumerate(copies):
             os.dup2(copy, number)
-        os.closerange(3, 1024)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         os.chdir(cwd)
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
@@ -137,7 +135,7 @@ def run(
     *,
     timeout: float,
     stdin: bytes,
-    inside: Callable[[], Sequence[int]],
+    room: Room,
 ) -> Completed:
     """Run ``argv`` to its end or the time-out; whatever it started is dead when this returns.
 
@@ -147,8 +145,8 @@ def run(
         env: its environment.
         cwd: its working directory inside.
         timeout: [s]
-        stdin: what it can read, at most 64 KiB beyond what it consumes at once.
-        inside: returns every descendant of the sandbox's pid 1.
+        stdin: what it can read.
+        room: where its processes are told from the agent's.
     """
     source = os.memfd_create("stdin")
     os.write(source, stdin)
@@ -156,49 +154,47 @@ def run(
     out_r, out_w = os.pipe()
     err_r, err_w = os.pipe()
     try:
-        pid = start(entrance, argv, {**env, _TAG[0]: _TAG[1]}, cwd, (source, out_w, err_w), detach=False)
+        pid = start(entrance, argv, {**env, TAG[0]: TAG[1]}, cwd, (source, out_w, err_w), detach=False)
         for fd in (out_w, err_w):
             os.close(fd)
-        # Until its parent ends, what runs is a child of ours, not of the sandbox's pid 1.
-        return _collect(pid, (out_r, err_r), timeout, lambda: [*inside(), *descendants(pid)])
+        return _collect(pid, (out_r, err_r), timeout, room)
     finally:
         for fd in (source, out_r, err_r):
             os.close(fd)
 
 
-def _collect(pid: int, pipes: tuple[int, int], timeout: float, inside: Callable[[], Sequence[int]]) -> Completed:
-    end = time.monotonic() + timeout
+def _collect(pid: int, pipes: tuple[int, int], timeout: float, room: Room) -> Completed:
     gone = os.pidfd_open(pid)
-    poll = select.poll()
-    for fd in (*pipes, gone):
-        poll.register(fd, select.POLLIN)
     kept = {fd: bytearray() for fd in pipes}
-    timed_out = False
     try:
-        while True:
-            ready = [fd for fd, _ in poll.poll(max(0.0, end - time.monotonic()) * 1000)]
-            _drain(poll, kept, ready)
-            # The program decides the end, not its pipes: a daemon may hold those for ever.
-            if gone in ready:
-                break
-            if time.monotonic() >= end:
-                timed_out = True
-                break
-        _kill_tagged(inside)
+        timed_out = not _listen(kept, gone, time.monotonic() + timeout)
+        room.clear(pid)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        for fd in pipes:
-            os.set_blocking(fd, False)
-            while _take(fd, kept[fd]):
-                pass
     finally:
         os.close(gone)
-    return Completed(status, bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), timed_out)
+    for fd in pipes:
+        os.set_blocking(fd, False)
+        for _ in range(_ROUNDS):  # somebody of the agent's may hold the other end and write without end
+            if not _take(fd, kept[fd]):
+                break
+    return Completed(status if status >= 0 else 128 - status, bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), timed_out)
 
 
-def _drain(poll: select.poll, kept: dict[int, bytearray], ready: Sequence[int]) -> None:
-    for fd in ready:
-        if fd in kept and not _take(fd, kept[fd]):
-            poll.unregister(fd)
+def _listen(kept: dict[int, bytearray], gone: int, end: float) -> bool:
+    """Take output until the program has ended; return False if it has not by ``end``."""
+    poll = select.poll()
+    for fd in (*kept, gone):
+        poll.register(fd, select.POLLIN)
+    while True:
+        ready = [fd for fd, _ in poll.poll(max(0.0, end - time.monotonic()) * 1000)]
+        for fd in ready:
+            if fd in kept and not _take(fd, kept[fd]):
+                poll.unregister(fd)
+        # The program decides the end, not its pipes: a daemon may hold those for ever.
+        if gone in ready:
+            return True
+        if time.monotonic() >= end:
+            return False
 
 
 def _take(fd: int, into: bytearray) -> bool:
@@ -210,26 +206,3 @@ def _take(fd: int, into: bytearray) -> bool:
     if len(into) < _OUTPUT_LIMIT:
         into += data
     return bool(data)
-
-
-def _kill_tagged(inside: Callable[[], Sequence[int]]) -> None:
-    """Kill every process of the run, until none is left."""
-    tag = "=".join(_TAG).encode()
-    while True:
-        found = [pid for pid in inside() if _has_tag(pid, tag)]
-        if not found:
-            return
-        for pid in found:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        time.sleep(0.001)
-
-
-def _has_tag(pid: int, tag: bytes) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return tag in file.read().split(b"\0")
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return False

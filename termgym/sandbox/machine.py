@@ -22,6 +22,7 @@ from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports
 from termgym.sandbox.reading import look_up
+from termgym.sandbox.room import Room
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
@@ -294,23 +295,29 @@ class Machine:
 
     # ---- programs beside the shell
 
-    def _entrance(self) -> Entrance:
+    def _entrance(self, confine: Callable[[], None]) -> Entrance:
         pid = None if self._settings.isolation == "none" else self._init
         if pid is None and self._settings.isolation != "none":
             raise SandboxError("nothing runs in this sandbox; start it first")
-        return Entrance(pid, self._settings.real_root, self.confine, self._settings.filter)
+        return Entrance(pid, self._settings.real_root, confine, self._settings.filter)
 
     def run(self, request: dict[str, Any], stdin: bytes) -> Completed:
         """Run one program to its end."""
         env = {**self._env, **self._preloaded, **request["env"]}
+        room = Room(self.group, self.pids)
+
+        def confine() -> None:
+            self.confine()
+            room.enter()
+
         return run(
-            self._entrance(),
+            self._entrance(confine),
             request["argv"],
             env,
             request["cwd"] or env["HOME"],
             timeout=request["timeout"],
             stdin=stdin,
-            inside=self.pids,
+            room=room,
         )
 
     def start_service(self, service: dict[str, Any]) -> None:
@@ -322,7 +329,7 @@ class Machine:
         null = os.open(os.devnull, os.O_RDWR)
         try:
             pid = start(
-                self._entrance(),
+                self._entrance(self.confine),
                 service["argv"],
                 {**self._env, **self._preloaded},
                 service["cwd"],
