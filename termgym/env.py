@@ -156,7 +156,7 @@ class TermEnv(gym.Env[Observation, str]):
             ValueError: an option is unknown.
             TaskError: the task cannot be built.
             SandboxUnavailable: this host cannot provide the backend; the message says what is missing.
-            SandboxError: the machine failed, and so did a fresh one.
+            SandboxError, SnapshotError: the machine failed, and so did a fresh one.
         """
         outcome = self.start(seed, options)
         return observe(outcome), outcome.info

@@ -17,7 +17,7 @@ from termgym.checking import watched
 from termgym.errors import PlanError, SandboxError, SandboxLost, SandboxUnavailable, SnapshotError, TaskError
 from termgym.event import Event
 from termgym.options import Options
-from termgym.outcome import Outcome, step_info
+from termgym.outcome import CWD_LIMIT, INSTRUCTION_LIMIT, Outcome, step_info
 from termgym.plan import Action, ActionPlan, Keys, Submit, parse_action
 from termgym.result import StepResult
 from termgym.reward.judge import Judge
@@ -33,10 +33,6 @@ from termgym.session.shellstate import ShellState
 from termgym.snapshot.change import Change
 from termgym.tasks.task import HOME, Task
 
-INSTRUCTION_LIMIT = 65_536
-"""Longest instruction [characters]."""
-CWD_LIMIT = 4_112
-"""Longest directory that is shown [characters]: PATH_MAX of linux/limits.h, and the kernel's " (deleted)"."""
 REASON_LIMIT = 800
 """Longest reason that is put into ``stderr`` [characters]."""
 FAULTS = (SandboxError, SnapshotError)
@@ -84,7 +80,7 @@ class Episode:
         Raises:
             TaskError: the task cannot be built.
             SandboxUnavailable: this host cannot provide the backend.
-            SandboxError: the machine failed, and so did a fresh one.
+            SandboxError, SnapshotError: the machine failed, and so did a fresh one.
         """
         if len(task.instruction) > INSTRUCTION_LIMIT:
             raise TaskError(f"instruction of {len(task.instruction)} characters; at most {INSTRUCTION_LIMIT} fit")
@@ -95,8 +91,10 @@ class Episode:
             self._abandon()
         try:
             sandbox = self._started(task)
-        except SandboxLost as error:
-            _log.warning("the sandbox was lost (%s); starting another", error)
+        except SandboxUnavailable:
+            raise
+        except FAULTS as error:
+            _log.warning("the sandbox failed (%s); starting another", error)
             self._abandon()
             sandbox = self._started(task)
         self._number += 1

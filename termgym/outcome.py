@@ -9,6 +9,11 @@ from termgym.result import StepResult
 from termgym.reward.judge import Verdict
 from termgym.session.capture import decode
 
+INSTRUCTION_LIMIT = 65_536
+"""Longest instruction [characters]."""
+CWD_LIMIT = 4_096 + 16
+"""Longest directory that is shown [characters]: PATH_MAX of linux/limits.h, and the kernel's " (deleted)"."""
+
 
 class Outcome(NamedTuple):
     """All that a step (or the start of an episode) came to."""

@@ -12,13 +12,10 @@ from gymnasium.vector.utils import batch_differing_spaces, read_from_shared_memo
 from numpy.typing import NDArray
 
 from termgym.event import Event
+from termgym.outcome import CWD_LIMIT, INSTRUCTION_LIMIT
+from termgym.plan import PLAN_LIMIT
 
 CODE_POINTS = 0x110000  # Unicode 15.0, section 2.4: code points run from 0 to 10FFFF
-ACTION_LENGTH = 8 << 20
-"""Longest action [characters]; the plan's own limits are tighter and are told by ``Event.MALFORMED``."""
-INSTRUCTION_LENGTH = 65_536
-"""Longest instruction [characters]."""
-CWD_LENGTH = 4_096 + 16  # PATH_MAX of linux/limits.h, and room for the kernel's " (deleted)"
 MARK_LENGTH = 1_024
 """Room beside the output for the mark that says how much was left out, and for a reason [characters]."""
 NO_EXIT_CODE = -1
@@ -186,7 +183,7 @@ batch_differing_spaces.register(UnicodeText, _batch_differing)
 
 def action_space() -> UnicodeText:
     """Return the space of actions: the text of a plan, of keystrokes or of a submission."""
-    return UnicodeText(ACTION_LENGTH)
+    return UnicodeText(PLAN_LIMIT)
 
 
 def observation_space(output_limit: int) -> spaces.Dict:
@@ -197,10 +194,10 @@ def observation_space(output_limit: int) -> spaces.Dict:
     """
     return spaces.Dict(
         {
-            "instruction": UnicodeText(INSTRUCTION_LENGTH),
+            "instruction": UnicodeText(INSTRUCTION_LIMIT),
             "stdout": UnicodeText(output_limit + MARK_LENGTH),
             "stderr": UnicodeText(output_limit + MARK_LENGTH),
-            "cwd": UnicodeText(CWD_LENGTH),
+            "cwd": UnicodeText(CWD_LIMIT),
             "exit_code": spaces.Box(NO_EXIT_CODE, 255, (1,), np.int64),
             "event": spaces.Discrete(len(Event)),
             "step": spaces.Box(0, np.iinfo(np.int32).max, (1,), np.int64),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from termgym.assignment import sandbox_opener
-from termgym.episode import INSTRUCTION_LIMIT, Episode
-from termgym.errors import SandboxUnavailable, TaskError
+from termgym.episode import Episode
+from termgym.errors import SandboxError, SandboxUnavailable, SnapshotError, TaskError
 from termgym.event import Event
 from termgym.globs import outside
 from termgym.options import Options
+from termgym.outcome import INSTRUCTION_LIMIT
 from termgym.plan import plan
+from termgym.sandbox.local import LocalSandbox
 from termgym.session.driving import Driver
 from termgym.session.host import host_terminal
 from termgym.session.session import Session
@@ -77,9 +79,9 @@ def test_only_what_differs_is_set_and_what_is_gone_is_unset() -> None:
     state = ShellState("/tmp", {"A": "1", "SAME": "x", "BASH_FUNC_f%%": "() { :; }", "SHLVL": "7", "PWD": "/tmp"})
     script = state.script({"SAME": "x", "NEW": "y", "SHLVL": "1", "PWD": "/"})
     assert script.decode().splitlines() == [
-        "\\builtin cd -- /tmp",
         "\\builtin export A=1",
         "\\builtin unset -v NEW",
+        "\\builtin cd -- /tmp",
     ]
 
 
@@ -137,6 +139,25 @@ def test_a_machine_lost_between_episodes_is_replaced() -> None:
         lost._supervisor._process.wait()
         assert episode.start(blank()).event is Event.DONE
         assert episode.step(plan("echo new")).stdout == "new\n"
+    finally:
+        episode.close()
+
+
+@pytest.mark.parametrize("fault", [SnapshotError("no space left"), SandboxError("processes are still alive")])
+def test_a_machine_that_cannot_begin_is_replaced_once(fault: Exception) -> None:
+    """What an episode left may be more than its machine can clear away; a fresh one has nothing to clear."""
+
+    class Stuck(LocalSandbox):
+        def start(self, task: Task, *, watch: Sequence[str] = ()) -> Session:
+            raise fault
+
+    machines = iter((Stuck, LocalSandbox, Stuck, Stuck))
+    episode = Episode(lambda: next(machines)(), Options())
+    try:
+        assert episode.start(blank()).event is Event.DONE
+        episode.close()
+        with pytest.raises(type(fault), match=str(fault)):
+            episode.start(blank())
     finally:
         episode.close()
 
