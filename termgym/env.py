@@ -105,6 +105,7 @@ class TermEnv(gym.Env[Observation, str]):
     - `snapshot`: how files are put back: `"overlay"`, `"overlay-userns"`, `"manifest"`, `"rsync"`; None: the first of
       these that works.
     - `reward`, `weights`: see Rewards; `weights` is a `RewardWeights` or a mapping of some of its fields.
+    - `health`: what the health term looks at: `"heat"`, or `"score"`: load, GPU and disk too.
     - `check_goal`: `"step"` looks at the goal after every step, `"submit"` when the episode ends.
     - `max_steps`: steps until truncation; None: the task's own.
     - `trajectory_timeout`: wall time until truncation [s]; None: none.

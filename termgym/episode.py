@@ -208,7 +208,7 @@ class Episode:
                 raise ValueError("no program waits for input: there is nothing to type at")
             self.session.begin_keys(to_bytes(action.keys), timeout=timeout)
             return
-        self.session.watch_also(watched(action.validation_steps))
+        self.session.watch_also(watched(action.validation_steps) if action.validation_steps else ())
         self.session.begin(
             action.command.encode("utf-8", "surrogateescape"),
             timeout=timeout,

@@ -14,6 +14,7 @@ from termgym.tasks.task import Limits
 _Values = TypeVar("_Values", RewardWeights, Limits)
 
 REWARDS = ("terms", "success", "shaped")
+HEALTH_SOURCES = ("heat", "score")
 GOAL_MOMENTS = ("step", "submit")
 CLOCKS = ("real", "frozen")
 RENDER_MODES = ("ansi", "human", "rgb_array")
@@ -33,6 +34,8 @@ class Options:
     """``terms`` (eleven terms), ``success`` (0 or 1) or ``shaped`` (potential-based)."""
     weights: RewardWeights | None = None
     """Weights of the eleven terms; None: the defaults."""
+    health: str = "heat"
+    """What the health term looks at: ``heat``, or ``score``: the Terminal Health Score (load, GPU, disk) too."""
     check_goal: str = "step"
     """``step``: the episode ends when the goal holds; ``submit``: the goal is looked at when the episode ends."""
     max_steps: int | None = None
@@ -53,6 +56,7 @@ class Options:
 
     def __post_init__(self) -> None:
         _choice("reward", self.reward, REWARDS)
+        _choice("health", self.health, HEALTH_SOURCES)
         _choice("check_goal", self.check_goal, GOAL_MOMENTS)
         _choice("clock", self.clock, CLOCKS)
         _choice("render_mode", self.render_mode, (None, *RENDER_MODES))

@@ -1,7 +1,7 @@
 """Terminal Health Score, and whether the machine is over a limit.
 
 By default only heat counts: load, disk and network are not the agent's doing, and a reward that hangs on them is
-another one on every machine. The whole score is there for those who ask for it, and for dashboards.
+another one on every machine. The whole score counts for those who ask for it (``health="score"``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 LOAD_WEIGHT = 0.4  # mission, "Terminal Health Score"
@@ -166,3 +167,9 @@ class HealthWatch:
                 self.score = health_score(self._readings())
                 self._low = self.score is not None and self.score < (RELIEF if self._low else ALARM)
         return self._hot or self._low
+
+
+@cache
+def machine_watch(full_score: bool) -> HealthWatch:
+    """Return this process's watch over its machine: one for all environments, or each would read the same sensors."""
+    return HealthWatch(full_score=full_score)

@@ -12,7 +12,7 @@ from termgym.options import Options
 from termgym.plan import Action, ActionPlan, Submit
 from termgym.result import StepResult
 from termgym.reward.facts import CheckResult, StepFacts
-from termgym.reward.health import HealthWatch
+from termgym.reward.health import machine_watch
 from termgym.reward.terms import NOT_RUN, Violation, make_reward
 from termgym.safety import PrivilegeWatch, violations
 from termgym.sandbox.protocol import Sandbox
@@ -47,7 +47,7 @@ class Judge:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._reward = make_reward(options.reward, options.weights)
-        self._health = HealthWatch()
+        self._health = machine_watch(options.health == "score")
         self._all_checks = options.reward == "shaped"  # its potential is the share of checks that hold
 
     @property

@@ -58,6 +58,9 @@ class RewardWeights:
     """Each GiB over the memory budget (mission)."""
     waste_weight: float = 2.0
     """Mission."""
+    memory_budget: int | None = None
+    """Memory a step may use where there is no GPU [bytes]; None: half of the task's limit (house: at the limit itself
+    the kernel ends the program, so a budget as high could never be exceeded)."""
     gpu_budget: int = 12 * GIB
     """GPU memory a step may use where there is a GPU [bytes] (mission: 12 GB)."""
     time: float = -0.02
@@ -93,6 +96,8 @@ class RewardWeights:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if value is None and field.default is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise ValueError(f"{field.name}: a weight is a finite number, got {value!r}")
         if not 0.0 <= self.gamma <= 1.0:
@@ -166,15 +171,12 @@ class RewardModel:
 
     Args:
         weights: Every number.
-        memory_budget: Memory a step may use where there is no GPU [bytes]. If left out, half of the task's limit: at
-            the limit itself the kernel ends the program, so a budget as high could never be exceeded.
     """
 
-    def __init__(self, weights: RewardWeights | None = None, memory_budget: int | None = None) -> None:
+    def __init__(self, weights: RewardWeights | None = None) -> None:
         self.weights = weights if weights is not None else RewardWeights()
-        self._memory_budget = memory_budget
         self._safety = SafetyRule(self.weights)
-        self._begin("", memory_budget)
+        self._begin("", self.weights.memory_budget)
 
     def _begin(self, task: str, budget: int | None) -> None:
         self._task = task
@@ -192,9 +194,10 @@ class RewardModel:
     def reset(self, task: Task, goal: Sequence[CheckResult] = ()) -> None:  # noqa: ARG002 - part of the protocol
         """Begin an episode."""
         self._safety.episode += 1
-        limit = task.limits.memory_bytes
-        half = None if limit is None else limit // 2
-        self._begin(task.id, half if self._memory_budget is None else self._memory_budget)
+        limit, budget = task.limits.memory_bytes, self.weights.memory_budget
+        if budget is None and limit is not None:
+            budget = limit // 2
+        self._begin(task.id, budget)
 
     def step(self, facts: StepFacts) -> dict[str, float]:
         """Return the eleven weighted terms of a finished step; their sum is the reward."""
@@ -311,14 +314,13 @@ def forecast_loss(facts: StepFacts) -> float:
     return 0.5 * exit_loss + 0.5 * failed / len(facts.validation)
 
 
-def make_reward(name: str, weights: RewardWeights | None = None, memory_budget: int | None = None) -> Reward:
+def make_reward(name: str, weights: RewardWeights | None = None) -> Reward:
     """Return a reward by name.
 
     Args:
         name: ``terms`` (the eleven), ``success`` (1.0 once the goal is reached, else 0.0) or ``shaped`` (that, plus a
             potential over the goal checks).
         weights: Every number; ``success`` uses none, ``shaped`` only ``gamma``.
-        memory_budget: See `RewardModel`.
 
     Raises:
         ValueError: There is no reward of that name.
@@ -326,7 +328,7 @@ def make_reward(name: str, weights: RewardWeights | None = None, memory_budget: 
     from termgym.reward.shaping import ShapedReward, SuccessReward  # they share this module's protocol
 
     if name == "terms":
-        return RewardModel(weights, memory_budget)
+        return RewardModel(weights)
     if name == "success":
         return SuccessReward()
     if name == "shaped":

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from termgym.options import Options
 from termgym.reward.health import (
     ALARM,
     COOLING,
@@ -21,6 +22,7 @@ from termgym.reward.health import (
     hottest,
     read_machine,
 )
+from termgym.reward.judge import Judge
 
 
 def test_the_score_of_a_half_used_machine() -> None:
@@ -142,6 +144,17 @@ def test_load_does_not_count_unless_asked(tmp_path: Path) -> None:
     watch = HealthWatch(full_score=True, thermal=tmp_path, readings=lambda: overrun)
     assert watch.unhealthy()
     assert watch.score == 0.0
+
+
+def test_the_score_can_be_asked_for(tmp_path: Path) -> None:
+    """A term that nobody can turn on is no term: the option reaches the watch, and all environments share one."""
+    for chosen, counts in (("heat", False), ("score", True)):
+        watch = Judge(Options(health=chosen))._health
+        assert watch is Judge(Options(health=chosen))._health
+        watch.unhealthy()
+        assert (watch.score is not None) is counts
+    with pytest.raises(ValueError, match="health='cold' is not known; allowed are 'heat', 'score'"):
+        Options(health="cold")
 
 
 def test_the_score_must_rise_above_the_alarm_to_be_healthy_again(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_each_gigabyte_over_the_memory_budget_costs_a_fifth() -> None:
 
 def test_the_memory_budget_can_be_set_apart_from_the_limit() -> None:
     """A budget equal to an enforced limit is never exceeded; one below it teaches thrift."""
-    reward = RewardModel(memory_budget=GIB // 4)
+    reward = RewardModel(RewardWeights(memory_budget=GIB // 4))
     reward.reset(TASK)
     assert only(reward.step(replace(CLEAN, peak_bytes=GIB // 2))) == nonzero("resource_waste", -0.05)
     unlimited = RewardModel()
@@ -287,6 +287,8 @@ def test_weights_are_checked() -> None:
     for value in (math.nan, math.inf, "5", True, None):
         with pytest.raises(ValueError, match="safety: a weight is a finite number, got"):
             RewardWeights(safety=value)  # type: ignore[arg-type]  # the mistakes under test
+    with pytest.raises(ValueError, match="memory_budget: a weight is a finite number, got inf"):
+        RewardWeights(memory_budget=math.inf)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"from 0 to 1, got 1\.5"):
         RewardWeights(gamma=1.5)
 
