@@ -48,6 +48,8 @@ class Assignment:
             ValueError: an option is unknown, or no world seed.
         """
         seed = int(generator.integers(WORLD_SEEDS))
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(f"options={options!r} is of type {type(options).__name__}; give a mapping, or None")
         for name, value in (options or {}).items():
             if name != "world_seed":
                 raise ValueError(f"reset has no option {name!r}; allowed is 'world_seed', a whole number from 0")

@@ -234,6 +234,8 @@ class TermEnv(gym.Env[Observation, str]):
         Raises:
             ValueError: it was kept in another episode.
         """
+        if not isinstance(saved, Saved):
+            raise TypeError(f"restore got {saved!r:.60}; give what save() returned")
         outcome = self.episode.restore(saved)
         if self._viewer is not None:
             self._viewer.begin(outcome)

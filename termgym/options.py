@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from termgym.reward.terms import RewardWeights
+from termgym.sandbox.opening import BACKENDS
+from termgym.snapshot import BACKENDS as SNAPSHOTS
 from termgym.tasks.task import Limits
 
 _Values = TypeVar("_Values", RewardWeights, Limits)
@@ -60,7 +62,8 @@ class Options:
         _choice("check_goal", self.check_goal, GOAL_MOMENTS)
         _choice("clock", self.clock, CLOCKS)
         _choice("render_mode", self.render_mode, (None, *RENDER_MODES))
-        _kind("backend", self.backend, str, "the name of a backend, such as 'local'")
+        _choice("backend", self.backend, BACKENDS)
+        _choice("snapshot", self.snapshot, (None, *SNAPSHOTS))
         _kind("network", self.network, bool, "True or False")
         if self.max_steps is not None:
             _whole("max_steps", self.max_steps, 1, 2**31 - 1)

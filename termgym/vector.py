@@ -94,6 +94,8 @@ class TermVectorEnv(VectorEnv[Observation, Actions, NDArray[Any]]):
             ValueError: there are not as many actions as rows.
             gymnasium.error.ResetNeeded: ``DISABLED``, and an episode that has ended was not reset.
         """
+        if isinstance(actions, (str, bytes)):
+            raise TypeError(f"got one action, {actions!r:.60}, for {self.num_envs} rows; give a sequence of actions")
         if len(actions) != self.num_envs:
             raise ValueError(f"got {len(actions)} actions for {self.num_envs} rows; give one a row")
         fresh = self._fresh_rows()

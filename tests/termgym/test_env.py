@@ -397,6 +397,13 @@ def test_violations_are_told_logged_and_paid(make: Callable[..., TermEnv]) -> No
     assert run(env, "echo alive")[0]["stdout"] == "alive\n"
 
 
+def test_a_violation_depends_on_where_the_shell_stands(env: TermEnv) -> None:
+    assert run(env, "mkdir -p d/e; cd d/e; touch x")[1]["violations"] == ()
+    assert run(env, "rm -rf *")[1]["violations"] == ()
+    assert run(env, "cd")[1]["violations"] == ()
+    assert run(env, "rm -rf *")[1]["violations"] == ("rm_rf_root",)
+
+
 def test_success_reward(make: Callable[..., TermEnv]) -> None:
     env = make(TASK, reward="success")
     env.reset(seed=0)
@@ -725,13 +732,13 @@ def test_a_forked_child_does_not_type_into_its_parents_shell(env: TermEnv) -> No
         ({"limits": {"memory": 5}}, ValueError, "limits has no field 'memory'; allowed are memory_bytes"),
         ({"task": "git-dirty-pul"}, UnknownTask, "Did you mean 'git-dirty-pull'"),
         ({"task": 5}, TypeError, "a name such as"),
-        ({"backend": "vm"}, ValueError, "no backend 'vm'; allowed are 'local'"),
-        ({"snapshot": "zfs"}, Exception, "zfs"),
+        ({"backend": "vm"}, ValueError, "backend='vm' is not known; allowed are 'local', 'local-unsafe'"),
+        ({"snapshot": "zfs"}, ValueError, "snapshot='zfs' is not known; allowed are None, 'overlay'"),
     ],
 )
 def test_bad_arguments_say_what_is_allowed(settings: dict[str, Any], error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
-        TermEnv(**settings).reset(seed=0)
+        TermEnv(**settings)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True, None])
@@ -806,3 +813,12 @@ def test_the_shell_inherits_nothing_of_ours(env: TermEnv) -> None:
     """A descriptor of the supervisor's socket in the agent's hands would let it forge checks, diffs and digests."""
     observation, _ = run(env, "ls -l /proc/$$/fd /proc/self/fd")
     assert "socket" not in observation["stdout"]
+
+
+def test_reset_options_and_saved_moments_of_another_kind_are_refused() -> None:
+    env = gym.make("TermEnv-v1", task=None)
+    with pytest.raises(TypeError, match=r"options=\[1\] is of type list; give a mapping"):
+        env.reset(options=[1])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"restore got 'x'; give what save\(\) returned"):
+        env.unwrapped.restore("x")  # type: ignore[attr-defined]
+    env.close()

@@ -245,3 +245,13 @@ def test_forty_environments_outlive_their_episodes() -> None:
         assert "42\n" in observation["stdout"]
     finally:
         envs.close()
+
+
+def test_one_action_for_all_rows_is_refused() -> None:
+    """Its characters would be counted as actions."""
+    envs = gym.make_vec("termgym:TermEnv-v1", num_envs=2, task=None)
+    try:
+        with pytest.raises(TypeError, match="for 2 rows; give a sequence of actions"):
+            envs.step(plan("ls"))
+    finally:
+        envs.close()
