@@ -10,8 +10,9 @@ import os
 import resource
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from termgym.errors import LimitNotEnforced
 from termgym.sandbox.cgroups import Group, Hierarchy, hierarchies, make_group
@@ -38,6 +39,14 @@ class Budget:
     processes: int | None
     cpu_cores: float | None
     file_bytes: int | None
+
+    def at_least(self, other: Budget) -> Budget:
+        """Return the budget that allows what either does."""
+        return Budget(*(_larger(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+
+
+def _larger(one: Any, two: Any) -> Any:
+    return None if one is None or two is None else max(one, two)
 
 
 @dataclass(frozen=True, slots=True)

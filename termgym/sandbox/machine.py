@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -232,13 +233,7 @@ class Machine:
                 size_bytes=request["disk_bytes"],
                 log_dir=self._settings.log_dir,
             )
-        budget = limits.Budget(**request["budget"])
-        if budget != self._budget or not self._rlimits:
-            limits.apply(self.group, budget)
-            self._budget = budget
-            self._rlimits = limits.rlimits(
-                budget, self._settings.enforcement.sources, shared_user=self._settings.real_root
-            )
+        self.limit(limits.Budget(**request["budget"]))
         for path in request["read_only"]:
             found = look_up(self.snapshot.live, path)
             if found is None or stat.S_ISLNK(found.st_mode):
@@ -262,11 +257,19 @@ class Machine:
             private_memory=bool(request["preload"]),
         )
 
-    def launch(self, tree: Path, argv: Sequence[str], fds: Sequence[int]) -> subprocess.Popen[bytes]:
+    def limit(self, budget: limits.Budget) -> None:
+        """Put a budget in force for whatever is started from now on."""
+        if budget == self._budget and self._rlimits:
+            return
+        limits.apply(self.group, budget)
+        self._budget = budget
+        self._rlimits = limits.rlimits(budget, self._settings.enforcement.sources, shared_user=self._settings.real_root)
+
+    def launch(self, tree: Path, argv: Sequence[str], fds: Sequence[int], output: int) -> subprocess.Popen[bytes]:
         """Start a setup program on ``tree`` (worlds.Launch)."""
         if self._settings.isolation == "none":
             home = str(tree / "home" / AGENT_NAME)
-            return self._popen(argv, fds, home, self._confine_unisolated, setup_environment(home))
+            return self._popen(argv, fds, output, home, self._confine_unisolated, setup_environment(home))
 
         def prepare() -> None:
             for theirs, ours in files.items():
@@ -276,16 +279,22 @@ class Machine:
         view = bubblewrap.View(tree, self._settings.etc, None, self._settings.proc_files, filter=self._settings.filter)
         home = f"/home/{AGENT_NAME}"
         with bubblewrap.launcher(view, None, real_root=self._settings.real_root, chdir=home) as (prefix, files):
-            return self._popen([*prefix, *argv], [*fds, *files], "/", prepare, setup_environment(home))
+            return self._popen([*prefix, *argv], [*fds, *files], output, "/", prepare, setup_environment(home))
 
     def _popen(
-        self, argv: Sequence[str], fds: Sequence[int], cwd: str, preexec: Callable[[], None], env: dict[str, str]
+        self,
+        argv: Sequence[str],
+        fds: Sequence[int],
+        output: int,
+        cwd: str,
+        preexec: Callable[[], None],
+        env: dict[str, str],
     ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=output,
+            stderr=output,
             pass_fds=fds,
             cwd=cwd,
             env=env,
@@ -367,6 +376,7 @@ class Machine:
     def close(self) -> None:
         """Kill everything and remove everything; what can be removed is, even if something cannot."""
         with contextlib.ExitStack() as last:
+            last.callback(shutil.rmtree, self._directory)
             last.callback(self._remove_group)
             last.callback(self._unmount_pts)
             last.callback(self._close_snapshot)

@@ -46,6 +46,10 @@ class Pair:
         """Both, or the one there is."""
         return [self.machine] if self._other is None else [self.machine, self._other]
 
+    def make_builder(self) -> Machine:
+        """Return a third machine, for the one who closes it, to build an initial state with."""
+        return self._make("s")
+
     @property
     def has_chore(self) -> bool:
         """Whether there is something to do while nobody waits."""

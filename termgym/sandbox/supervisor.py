@@ -29,7 +29,7 @@ from termgym.sandbox.machine import Machine, Settings
 from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
 from termgym.sandbox.wire import Wire
-from termgym.sandbox.worlds import AGENT_OWNER, Worlds
+from termgym.sandbox.worlds import AGENT_OWNER, SETUP_BUDGET, Worlds
 from termgym.snapshot import Snapshot, owners
 from termgym.snapshot import probe as probe_snapshots
 
@@ -178,12 +178,24 @@ class Supervisor:
             return {"need": "recipe"}
         self._collect_orphans()
         if base is None:
-            pair.machine.kill()
-            base = self._worlds.build(request["key"], request["recipe"], pair.machine.launch)
+            base = self._build(pair, request)
         started = pair.start(base, request)
         used = {m.snapshot.base for pair in self._pairs.values() for m in pair.machines if m.snapshot is not None}
         self._worlds.trim(used)
         return self._serve_shell(pair.machine, started, request["services"])
+
+    def _build(self, pair: Pair, request: dict[str, Any]) -> Path:
+        """Build an initial state under limits and in a control group of its own.
+
+        What the setup writes stays charged to the group that wrote it; in the sandbox's it would count as the agent's.
+        """
+        pair.machine.kill()
+        builder = pair.make_builder()
+        try:
+            builder.limit(limits.Budget(**request["budget"]).at_least(SETUP_BUDGET))
+            return self._worlds.build(request["key"], request["recipe"], builder.launch)
+        finally:
+            builder.close()
 
     def _collect_orphans(self) -> None:
         """Take the exit statuses of processes that this one adopted, or they stay as zombies."""

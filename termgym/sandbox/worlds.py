@@ -13,14 +13,18 @@ from typing import Any
 
 from termgym.errors import TaskError
 from termgym.sandbox.environment import AGENT_GID, AGENT_NAME, AGENT_UID, EPOCH, WRITABLE_ROOTS, pinned
+from termgym.sandbox.limits import Budget
 from termgym.snapshot import copy_tree, freeze_times
 
 _SETUP_TIMEOUT = 120.0  # [s]
 _KEPT = 64
 _SHOWN = 2000  # [characters] of a failed setup's output
 
-Launch = Callable[[Path, Sequence[str], Sequence[int]], subprocess.Popen[bytes]]
-"""``launch(tree, argv, fds)``: start a program confined to a tree, as the agent, without network."""
+SETUP_BUDGET = Budget(memory_bytes=2 << 30, processes=512, cpu_cores=None, file_bytes=2 << 30)
+"""What a setup may use at least, however little its episode may."""
+
+Launch = Callable[[Path, Sequence[str], Sequence[int], int], subprocess.Popen[bytes]]
+"""``launch(tree, argv, fds, output)``: start a program confined to a tree, as the agent, without network."""
 
 
 class Worlds:
@@ -90,6 +94,8 @@ class Worlds:
             )
         target = tree / inside.lstrip("/")
         self._parents(tree, target)
+        if target.is_symlink():
+            target.unlink()  # what it leads to may be the host's
         content = base64.b64decode(spec["content"])
         if spec["kind"] == "dir":
             target.mkdir(exist_ok=True)
@@ -104,6 +110,11 @@ class Worlds:
     def _parents(self, tree: Path, target: Path) -> None:
         for parent in reversed(target.relative_to(tree).parents):
             directory = tree / parent
+            if directory.is_symlink():
+                raise TaskError(
+                    f"file '/{target.relative_to(tree)}' leads through the symbolic link '/{parent}', which could end "
+                    "outside the tree; name the real place"
+                )
             if not directory.is_dir():
                 directory.mkdir(mode=0o755)
                 self._give(directory)
@@ -115,19 +126,23 @@ class Worlds:
 
 def _set_up(tree: Path, script: str, launch: Launch) -> None:
     source = os.memfd_create("setup")
+    output = os.memfd_create("output")  # no pipe: a daemon of the setup could hold that, and a flood fill our memory
     try:
         os.write(source, script.encode("utf-8", "surrogateescape"))
-        process = launch(tree, ["bash", "-euo", "pipefail", f"/proc/self/fd/{source}"], [source])
+        process = launch(tree, ["bash", "-euo", "pipefail", f"/proc/self/fd/{source}"], [source], output)
         try:
-            output, _ = process.communicate(timeout=_SETUP_TIMEOUT)
+            process.wait(_SETUP_TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            process.wait()
             raise TaskError(f"the task's setup ran longer than {_SETUP_TIMEOUT:.0f} s; make it shorter") from None
+        size = os.fstat(output).st_size
+        end = os.pread(output, 4 * _SHOWN, max(0, size - 4 * _SHOWN))
     finally:
         os.close(source)
+        os.close(output)
     if process.returncode:
-        shown = output.decode("utf-8", "replace")[-_SHOWN:]
+        shown = end.decode("utf-8", "replace")[-_SHOWN:]
         raise TaskError(f"the task's setup ended with exit status {process.returncode}; its output ends in:\n{shown}")
 
 
