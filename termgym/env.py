@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,7 @@ class TermEnv(gym.Env[Observation, str]):
         """The world behind this face."""
         # An environment that is dropped without close gives its machine back; at exit the supervisor sees to it.
         weakref.finalize(self, self.episode.close).atexit = False
+        self._stepping = threading.Lock()
         self.render_mode = options.render_mode
         self._viewer = None if options.render_mode is None else Viewer(options.render_mode, sys.stdout)
         self.action_space = action_space()
@@ -163,8 +165,19 @@ class TermEnv(gym.Env[Observation, str]):
         return observe(outcome), outcome.info
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Take one step; see the class for what comes of it. Raises nothing that an agent could bring about."""
-        outcome = self.shown(action, self.episode.step(action))
+        """Take one step; see the class for what comes of it. Raises nothing that an agent could bring about.
+
+        Raises:
+            RuntimeError: another thread is in the middle of a step of this environment.
+        """
+        if not self._stepping.acquire(blocking=False):
+            raise RuntimeError(
+                "this environment is in step() in another thread, and their outputs would mix; give every thread its own"
+            )
+        try:
+            outcome = self.shown(action, self.episode.step(action))
+        finally:
+            self._stepping.release()
         return observe(outcome), outcome.reward, outcome.terminated, outcome.truncated, outcome.info
 
     def start(self, seed: int | None, options: dict[str, Any] | None) -> Outcome:

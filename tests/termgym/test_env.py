@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -822,3 +823,24 @@ def test_reset_options_and_saved_moments_of_another_kind_are_refused() -> None:
     with pytest.raises(TypeError, match=r"restore got 'x'; give what save\(\) returned"):
         env.unwrapped.restore("x")  # type: ignore[attr-defined]
     env.close()
+
+
+def test_two_threads_in_one_step_are_refused(make: Callable[..., TermEnv]) -> None:
+    """One shell cannot run two commands at once; whose output would it be?"""
+    env = make()
+    env.reset(seed=0)
+    refused: list[str] = []
+
+    def interfere() -> None:
+        try:
+            env.step(plan("echo mine"))
+        except RuntimeError as error:
+            refused.append(str(error))
+
+    other = threading.Timer(0.3, interfere)
+    other.start()
+    observation, *_ = env.step(plan("sleep 1; echo done"))
+    other.join()
+    assert observation["stdout"] == "done\n"
+    assert len(refused) == 1
+    assert "give every thread its own" in refused[0]
