@@ -172,7 +172,7 @@ class TermEnv(gym.Env[Observation, str]):
         """
         if not self._stepping.acquire(blocking=False):
             raise RuntimeError(
-                "this environment is in step() in another thread, and their outputs would mix; give every thread its own"
+                "this environment is in step() in another thread and outputs would mix; give every thread its own"
             )
         try:
             outcome = self.shown(action, self.episode.step(action))
