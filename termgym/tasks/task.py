@@ -1,12 +1,18 @@
-"""Task: everything an episode needs to know about what is to be done, as plain data."""
+"""Task: everything an episode needs to know about what is to be done, as plain data.
+
+Each value is looked at when it is written down, and a wrong one raises `TaskError`. Lists become tuples, so that a task
+can be hashed.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from termgym.checks import Check
 from termgym.plan import ActionPlan
+from termgym.tasks import fields as values
 
 HOME = "/home/agent"
 """The agent's home, the same on every backend but ``local-unsafe``."""
@@ -17,11 +23,26 @@ class FileSpec:
     """One file of the initial state. Parents are made as needed; everything belongs to the agent."""
 
     path: str
-    """Absolute path as the agent sees it, under a writable root (/home/agent, /tmp, /srv)."""
+    """Absolute path as the agent sees it, under a writable root (/home, /tmp, /srv, /dev/shm)."""
     content: bytes = b""
     mode: int = 0o644
+    """Permission bits. A directory wants ``0o755``: without an x bit nobody can enter it."""
     kind: str = "file"
     """``file``, ``dir`` or ``symlink`` (then ``content`` is the target)."""
+
+    def __post_init__(self) -> None:
+        values.check_inside("FileSpec: path", self.path)
+        at = f"FileSpec {self.path!r}: "
+        if type(self.content) is not bytes:
+            advice = "give bytes, such as b'text\\n' or text.encode()"
+            raise values.fault(f"{at}content", self.content, f"is of type {type(self.content).__name__}", advice)
+        values.check_mode(f"{at}mode", self.mode)
+        if self.kind not in values.KINDS:
+            raise values.fault(f"{at}kind", self.kind, "is unknown", f"allowed are {', '.join(values.KINDS)}")
+        if self.kind == "symlink" and not self.content:
+            raise values.fault(f"{at}content", self.content, "is no target of a symlink", "give what it points at")
+        if self.kind == "dir" and self.content:
+            raise values.fault(f"{at}content", self.content, "is for files and symlinks", "leave it out of a dir")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +55,16 @@ class Service:
     ready_path: str | None = None
     """Path whose existence says that the program is ready."""
     cwd: str = HOME
+
+    def __post_init__(self) -> None:
+        _put(self, "argv", values.texts("argv", self.argv))
+        if not self.argv:
+            raise values.fault("argv", self.argv, "names no program", "give a program and its arguments")
+        if self.ready_port is not None:
+            values.check_number("ready_port", self.ready_port, 1, 65_535)
+        if self.ready_path is not None:
+            values.check_absolute("ready_path", self.ready_path)
+        values.check_absolute("cwd", self.cwd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +82,30 @@ class Limits:
     disk_bytes: int | None = 1 << 30
     """All that the episode may write [bytes] (memory-backed snapshots)."""
 
+    def __post_init__(self) -> None:
+        for each in ("memory_bytes", "processes", "file_bytes", "disk_bytes"):
+            if getattr(self, each) is not None:
+                values.check_number(each, getattr(self, each), 1)
+        if self.cpu_cores is not None:
+            values.check_number("cpu_cores", self.cpu_cores, 0.01, whole=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """One instance of a task: family, cause and world seed already chosen."""
 
     id: str
-    """``family/cause@seed``, e.g. ``git-dirty-pull/modified@7``; unique content for a unique id."""
+    """``family/cause@seed``, e.g. ``git-dirty-pull/modified@7``: how reports call it. Free for a task of your own."""
     instruction: str
     """What the agent is asked to do, in a person's words; names the symptom, never the cause."""
     goal: tuple[Check, ...] = ()
-    """All must hold for success. Empty: the episode has no goal (free shell)."""
+    """All must hold for success. Empty: the episode has no goal (free shell). A mapping such as
+    ``{"type": "file_exists", "path": …}`` is taken as the check that it describes."""
     files: tuple[FileSpec, ...] = ()
     setup: str = ""
     """Bash script run once, as the agent in $HOME inside a sandbox without network, to finish the initial state.
-    Its result is frozen (modification times set to SOURCE_DATE_EPOCH) and shared by every episode of this id."""
+    Its result is frozen (modification times set to SOURCE_DATE_EPOCH) and shared by every task with the same ``files``,
+    ``setup`` and ``tree``."""
     tree: str | None = None
     """Host directory that is copied to become the initial $HOME, before ``files`` and ``setup``."""
     services: tuple[Service, ...] = ()
@@ -73,11 +113,11 @@ class Task:
     """Paths of the initial state that are mounted read-only."""
     allowed: tuple[str, ...] = (f"{HOME}/**",)
     """Globs (``**`` crosses directories) of paths that may change without state drift."""
-    required_env: Mapping[str, str] = field(default_factory=dict)
+    required_env: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Shell variables that must have these values for the environment to count as active; ``*``: any non-empty."""
     limits: Limits = field(default_factory=Limits)
     oracle: tuple[ActionPlan, ...] = ()
-    """Plans that reach the goal: the proof that it can be reached."""
+    """Plans that reach the goal: the proof that it can be reached. What ``termgym.plan`` returns is taken as well."""
     max_steps: int = 30
     symptom: tuple[ActionPlan, ...] = ()
     """Plans that show what the instruction complains of: in the initial state each ends with its expected exit status
@@ -86,3 +126,30 @@ class Task:
     family: str = ""
     cause: str = ""
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        values.check_text("id", self.id, empty=False)
+        for each in ("instruction", "setup", "family", "cause"):
+            values.check_text(each, getattr(self, each))
+        if self.tree is not None:
+            tree = os.fspath(self.tree) if isinstance(self.tree, os.PathLike) else self.tree
+            values.check_text("tree", tree, empty=False)
+            _put(self, "tree", tree)
+        _put(self, "goal", values.checks("goal", self.goal))
+        _put(self, "files", values.instances("files", self.files, FileSpec))
+        _put(self, "services", values.instances("services", self.services, Service))
+        _put(self, "read_only", values.paths("read_only", self.read_only))
+        _put(self, "allowed", values.globs("allowed", self.allowed))
+        _put(self, "required_env", values.variables("required_env", self.required_env))
+        if not isinstance(self.limits, Limits):
+            raise values.fault("limits", self.limits, f"is of type {type(self.limits).__name__}", "give a Limits")
+        _put(self, "oracle", values.plans("oracle", self.oracle))
+        _put(self, "symptom", values.plans("symptom", self.symptom))
+        _put(self, "tags", values.texts("tags", self.tags))
+        values.check_number("max_steps", self.max_steps, 1)
+        values.check_number("seed", self.seed, 0)
+
+
+def _put(owner: Task | Service, name: str, value: object) -> None:
+    # Frozen for everybody else; what is put is the same value in the form that the field promises.
+    object.__setattr__(owner, name, value)

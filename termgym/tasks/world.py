@@ -84,6 +84,11 @@ class World:
         self.twist = generator("twist", family, cause, seed)
         """For what only this cause decides."""
 
+    @property
+    def name(self) -> str:
+        """The name of this world's task: ``family/cause@seed``."""
+        return f"{self.family}/{self.cause}@{self.seed}"
+
 
 def person(rng: random.Random) -> Person:
     """Return somebody."""

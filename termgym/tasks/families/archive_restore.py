@@ -131,7 +131,7 @@ def _task(
         f"{at.name}-DAY.sha256 lists what content/ of {at.name} held on DAY; the archive of DAY was packed from it."
     ]
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=goal,
         files=(

@@ -141,7 +141,7 @@ def _task(world: World, at: Scene, files: Mapping[str, list[str]], oracle: tuple
     complaint = rf"{at.section}\.{at.key} is {at.settings[at.section][at.key]}, must be {at.wanted}"
     verify = f"bin/{at.name} verify"
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=goal,
         files=(

@@ -133,7 +133,7 @@ def _task(at: Scene, world: World, damage: str, complaint: str, oracle: tuple[Ac
     # then would make giving up at once the best policy.
     try_it = f". ./env.sh && python -m {at.package}"
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=_goal(at),
         files=_files(at, path or "$PATH:$HOME/tools/bin"),

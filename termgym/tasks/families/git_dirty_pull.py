@@ -168,7 +168,7 @@ def _task(
         f"[user]\n\tname = {at.me.name}\n\temail = {at.me.email}\n[pull]\n\trebase = false\n[core]\n\teditor = true\n"
     )
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=_goal(at, *precious),
         # An editor that accepts every message: which editor a host has must not decide how `git pull` goes.

@@ -199,7 +199,7 @@ def _task(world: World, at: Scene, deed: Deed) -> Task:
     )
     missing = OutputContains(pattern=f"{at.record}: no such record", stream="stderr")
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=goal,
         files=(

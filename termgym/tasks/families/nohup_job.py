@@ -171,7 +171,7 @@ def _task(
     wait = "until tail -n 1 job.log | grep -q '^done'; do sleep 0.1; done"
     rule = "sweeper.py hangs up jobs of closed sessions every now and then. What ignores SIGHUP is left alone.\n"
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=_goal(at),
         files=(

@@ -153,7 +153,7 @@ def _goal(at: Scene) -> tuple[Check, ...]:
 
 def _task(world: World, at: Scene, complaint: str, exits: int, oracle: tuple[ActionPlan, ...]) -> Task:
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=_goal(at),
         files=_files(at, f"{at.open_share}/{at.project}"),

@@ -171,7 +171,7 @@ def _task(
     neighbours = [file for program in at.neighbours for file in program.files()]
     complaint = OutputContains(pattern="Address already in use", stream="stderr")
     return Task(
-        id="",
+        id=world.name,
         instruction=_instruction(world, at),
         goal=_goal(at),
         files=(FileSpec(f"{HOME}/services/PORTS", at.ports), old, keep, *at.ours.files(port), *neighbours),
