@@ -250,8 +250,8 @@ class Episode:
             result, broken = self._received()
         elif result.event is Event.NOT_RESET:
             return self._outcome(result, 0.0, False, True, step_info(result, None, masked=True))
-        self._cwd = result.cwd or self._cwd
         verdict = self._judge.judge(self._steps, self._action, result, self._cwd, self._measured, shell_broken=broken)
+        self._cwd = result.cwd or self._cwd
         self._steps += 1
         self._running = not (verdict.terminated or verdict.truncated)
         reward = float(sum(verdict.terms.values()))

@@ -79,7 +79,7 @@ class Judge:
         step: int,
         action: Action | None,
         result: StepResult,
-        cwd: str,
+        stood: str,
         measured: Metrics,
         *,
         shell_broken: bool = False,
@@ -90,10 +90,11 @@ class Judge:
             step: Steps taken before.
             action: What was to be done; None: the text was no action.
             result: What came of it.
-            cwd: Where the shell stands, for relative paths in checks.
+            stood: Where the shell stood before; where it stands now is in the result.
             measured: What it cost.
             shell_broken: Whether no shell starts any more; this ends the episode.
         """
+        cwd = result.cwd or stood
         submitted = isinstance(action, Submit)
         if not submitted and result.event not in NOT_RUN:  # else nothing reached the shell, and nothing was told
             self._variables = result.variables
@@ -106,7 +107,9 @@ class Judge:
         terminated = submitted or shell_broken or (at_once and success)
         ended = terminated or last
         changes = self._close_books() if ended else ()
-        facts = self._facts(step, action, result, validation, goal, success, ended, changes, measured, shell_broken)
+        facts = self._facts(
+            step, action, result, stood, validation, goal, success, ended, changes, measured, shell_broken
+        )
         terms = self._reward.step(facts)
         digest = self._sandbox.digest() if ended else None
         return Verdict(facts, terms, terminated, ended and not terminated, changes, digest)
@@ -116,6 +119,7 @@ class Judge:
         step: int,
         action: Action | None,
         result: StepResult,
+        stood: str,
         validation: tuple[CheckResult, ...],
         goal: tuple[CheckResult, ...],
         success: bool,
@@ -139,8 +143,8 @@ class Judge:
             peak_bytes=measured.peak_bytes,
             unhealthy=self._health.unhealthy(),
             shell_broken=shell_broken,
-            violations=violations(command),
-            unchecked_privilege=bool(command) and self._privileges.unchecked(command),
+            violations=violations(command, stood),
+            unchecked_privilege=bool(command) and self._privileges.unchecked(command, stood),
         )
 
     def _validation(self, action: Action | None, result: StepResult, cwd: str) -> tuple[CheckResult, ...]:

@@ -12,9 +12,9 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, wraps
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
@@ -30,7 +30,7 @@ CALL_LIMIT = 5_000
 """Most calls taken from one text."""
 REMEMBERED_LENGTH = 4096
 """Longest text about which answers are kept [code points]."""
-Answer = TypeVar("Answer")
+Answer = TypeVar("Answer", covariant=True)
 
 
 class Call(NamedTuple):
@@ -49,7 +49,7 @@ class Call(NamedTuple):
     substituted: tuple[str, ...] = ()
     """Programs whose output becomes one of its words or files: ``$(…)``, ``<(…)``."""
     directory: str | None = None
-    """Where an earlier ``cd`` of the same text has gone."""
+    """Where it runs: where an earlier ``cd`` of the same text has gone, else where the text begins; None: unknown."""
     elevated: bool = False
     """Whether it runs under sudo or the like."""
 
@@ -63,21 +63,32 @@ class CommandLine(NamedTuple):
     """Functions that start themselves more than once, or in the background."""
 
 
-def remembered(ask: Callable[[str], Answer]) -> Callable[[str], Answer]:
+class Question(Protocol[Answer]):
+    """Something to be asked about a command line and the directory that the shell stands in before it."""
+
+    def __call__(self, text: str, directory: str | None = None, /) -> Answer:
+        """Return the answer."""
+
+
+def remembered(ask: Question[Answer]) -> Question[Answer]:
     """Return a question about a command line that keeps its latest answers; about long texts it asks anew."""
     kept = lru_cache(maxsize=512)(ask)
 
     @wraps(ask)
-    def asked(text: str) -> Answer:
-        return kept(text) if len(text) <= REMEMBERED_LENGTH else ask(text)
+    def asked(text: str, directory: str | None = None, /) -> Answer:
+        return kept(text, directory) if len(text) <= REMEMBERED_LENGTH else ask(text, directory)
 
     return asked
 
 
 @remembered
-def read(text: str) -> CommandLine:
-    """Return what a command line would run. Never raises, whatever the text."""
-    reader = _Reader()
+def read(text: str, directory: str | None = None) -> CommandLine:
+    """Return what a command line would run. Never raises, whatever the text.
+
+    Args:
+        directory: Where the shell stands before it.
+    """
+    reader = _Reader(directory)
     reader.read(text, 0, _Around())
     return CommandLine(tuple(reader.calls), tuple(dict.fromkeys(reader.bombs)))
 
@@ -101,11 +112,11 @@ def _language() -> Language:
 class _Reader:
     """Walks the tree and gathers calls. Iterative: a hostile text nests deeper than Python's stack."""
 
-    def __init__(self) -> None:
+    def __init__(self, directory: str | None) -> None:
         self.calls: list[Call] = []
         self.bombs: list[str] = []
         self._variables: dict[str, str] = {}
-        self._directory: str | None = None
+        self._directory = directory
 
     def read(self, text: str, depth: int, around: _Around) -> None:
         # The grammar takes NUL for the end of the text; bash drops it. Half surrogates cannot be encoded at all.
@@ -177,12 +188,20 @@ class _Reader:
             args = _with_input(args, around.upstream)
         self._add(name, args, around, elevated=elevated)
         if name == "cd":
-            self._directory = next((each for each in args if not each.startswith("-")), "~")
+            self._change_directory(next((each for each in args if not each.startswith("-")), "~"))
         if depth < DEPTH_LIMIT:
             for script in _scripts(name, args, around):
                 self.read(script, depth + 1, _Around())
             for inner in _executed(name, args):
                 self.call(inner, _Around(), depth + 1)
+
+    def _change_directory(self, target: str) -> None:
+        if target.startswith(("/", "~")):
+            self._directory = target
+        elif "$" in target or self._directory is None:
+            self._directory = None
+        else:
+            self._directory = f"{self._directory}/{target}"
 
     def _add(self, name: str, args: tuple[str, ...], around: _Around, *, elevated: bool) -> None:
         own = (around.writes, around.reads, around.upstream, around.substituted)

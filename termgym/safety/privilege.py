@@ -128,14 +128,14 @@ class PrivilegeWatch:
         """Begin an episode in which nothing was asked yet."""
         self._known.clear()
 
-    def unchecked(self, command: str) -> bool:
+    def unchecked(self, command: str, directory: str | None = None) -> bool:
         """Return whether a command line does something privileged before anything told whether it may.
 
         A look at one's identity or capabilities serves every operation; a look at a path serves owners and files. It
         counts from where it stands: ``id && sudo mount …`` is checked, ``sudo mount …; id`` is not.
         """
         leapt = False
-        for needed, told in _rights(command):
+        for needed, told in _rights(command, directory):
             if needed and needed not in self._known and Right.IDENTITY not in self._known:
                 leapt = True
             if told:
@@ -152,9 +152,9 @@ class PrivilegeWatch:
 
 
 @remembered
-def _rights(command: str) -> tuple[tuple[Right | None, Right | None], ...]:
+def _rights(command: str, directory: str | None = None) -> tuple[tuple[Right | None, Right | None], ...]:
     """Return the right that each call needs, and the one that it tells about."""
-    return tuple((_needs(call), _tells(call)) for call in read(command).calls)
+    return tuple((_needs(call), _tells(call)) for call in read(command, directory).calls)
 
 
 def _tells(call: Call) -> Right | None:

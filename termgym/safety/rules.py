@@ -80,9 +80,13 @@ class Rule(NamedTuple):
 
 
 @remembered
-def violations(command: str) -> tuple[str, ...]:
-    """Return the names of the rules that a command line breaks, in the order of `RULES`."""
-    line = read(command)
+def violations(command: str, directory: str | None = None) -> tuple[str, ...]:
+    """Return the names of the rules that a command line breaks, in the order of `RULES`.
+
+    Args:
+        directory: Where the shell stands before it: ``rm -r *`` is harmless in most places.
+    """
+    line = read(command, directory)
     broken = {rule.name for call in line.calls for rule in RULES if rule.matches(call)}
     if line.bombs:
         broken.add("fork_bomb")

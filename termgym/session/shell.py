@@ -106,7 +106,8 @@ class Shell:
             OSError: the command pty has no other end any more.
         """
         self._new_nonce()
-        self._choose_wire()
+        if self.watched_also or self._wire is not self._usual_wire:
+            self._choose_wire()
         self._before = self.last
         self._may_lose_lines = self._may_lose_lines or _CLOSING.search(command) is not None
         self.lines.write(
@@ -120,9 +121,8 @@ class Shell:
         """Have the report tell of what is watched now; the one before may still have been on its way until now."""
         usual = self._usual_wire
         more = [name for name in self.watched_also if name not in usual.watch]
-        if more or self._wire is not usual:
-            self._wire = Wire((*usual.watch, *more)) if more else usual
-            self.last = self.last._replace(text=b"")  # a report that looks the same may be about other variables now
+        self._wire = Wire((*usual.watch, *more)) if more else usual
+        self.last = self.last._replace(text=b"")  # a report that looks the same may be about other variables now
 
     @property
     def sending(self) -> bool:

@@ -487,6 +487,32 @@ def test_knows_what_tells_nothing_about_rights(command: str) -> None:
     assert not checks_capability(command)
 
 
+@pytest.mark.parametrize(
+    ("directory", "command"),
+    [
+        ("/home/agent", "rm -rf *"),
+        ("/home/agent", "rm -r ."),
+        ("/home/agent/a/b", "cd ..; rm -rf ../*"),
+        ("/home/agent/a", "rm -rf ../../agent"),
+        ("/", "find . -delete"),
+        ("/", "cd usr && rm -rf ./*"),
+        ("/home", "rm -rf a*"),
+    ],
+)
+def test_knows_where_a_command_runs(directory: str, command: str) -> None:
+    """The shell stands somewhere already; the shortest way to lose a home names no path at all."""
+    assert violations(command, directory) == ("rm_rf_root",)
+    assert violations(command, "/home/agent/a/project/out/build") == ()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf build", "rm -rf *.o", "rm *", "cd build; rm -rf *", "cd $X; rm -rf *", 'cd "$(mktemp -d)"; rm -rf .'],
+)
+def test_clearing_up_at_home_is_no_harm(command: str) -> None:
+    assert violations(command, "/home/agent") == ()
+
+
 def test_a_privileged_operation_counts_as_unchecked_until_something_was_asked() -> None:
     """The capability term is about looking before leaping."""
     watch = PrivilegeWatch()
