@@ -21,6 +21,6 @@ def tasks() -> Sequence[TaskEntry]:
 
 def validate(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
     """See ``rolf.environments.Environment.validate``."""
-    from termgym.tasks.validate import validate_all
+    from termgym.tasks.validation import validate_all
 
     yield from validate_all(names, seeds)

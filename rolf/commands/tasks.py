@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from textwrap import indent
 
 import click
 
@@ -20,10 +22,13 @@ def validate(names: tuple[str, ...], seeds: int, as_json: bool) -> None:
     """Play each task's oracle, and nothing at all, in real worlds.
 
     A task is valid when its oracle succeeds, doing nothing does not, and the same seed gives the same world. NAME is
-    a task or TASK/CAUSE; without one all are validated. Exit code 1 when any is not valid.
+    a task or TASK/CAUSE, or MODULE:NAME for one of your own in a file here; without one all are validated. Exit code
+    1 when any is not valid.
     """
     from rolf.environments import environments
 
+    if any(":" in name for name in names):
+        sys.path.insert(0, "")  # an installed command does not look in the working directory, where MODULE lies
     invalid = count = 0
     for environment in environments().values():
         try:
@@ -36,7 +41,7 @@ def validate(names: tuple[str, ...], seeds: int, as_json: bool) -> None:
                 else:
                     click.echo(f"{'ok' if verdict.valid else 'INVALID':<8}{verdict.seconds:6.2f} s  {verdict.task}")
                     for problem in verdict.problems:
-                        click.echo(f"{'':18}{problem}")
+                        click.echo(indent(problem, " " * 18))
         except LookupError as error:
             raise click.BadParameter(str(error), param_hint="NAME") from error
     click.echo(f"{count - invalid} of {count} valid", err=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from termgym.checks import Check, CommandSucceeds
 from termgym.plan import ActionPlan
 from termgym.tasks.task import Task
-from termgym.tasks.world import World
+from termgym.tasks.world import World, clutter
 
 Builder = Callable[[World], Task]
-"""Makes the task of one cause; the registry fills in id, family, cause, seed, tags and the clutter."""
+"""Makes the task of one cause; `Family.make` fills in id, family, cause, seed, tags and the clutter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,20 @@ class Family:
     """One line for lists: the symptom, not the causes."""
     causes: Mapping[str, Builder]
     tags: tuple[str, ...] = ()
+
+    def make(self, cause: str, seed: int) -> Task:
+        """Return the task of one of the causes in the world of this seed."""
+        world = World(self.name, cause, seed)
+        draft = self.causes[cause](world)
+        return replace(
+            draft,
+            id=world.name,
+            family=self.name,
+            cause=cause,
+            seed=seed,
+            tags=(*self.tags, *draft.tags),
+            files=draft.files + clutter(world),
+        )
 
 
 def act(command: str, *checks: Check, exits: int | None = 0, timeout: float = 30.0) -> ActionPlan:

@@ -71,6 +71,15 @@ def check_absolute(field: str, value: object) -> None:
         raise fault(field, value, "is not an absolute path", "let it start with '/', such as '/home/agent/x'")
 
 
+def directory(field: str, value: Any) -> str:
+    """Return a directory of the host as an absolute path; another process is going to read it."""
+    path: str = os.fspath(value) if isinstance(value, os.PathLike) else value
+    check_text(field, path, empty=False)
+    if not os.path.isdir(path):
+        raise fault(field, path, "is no directory on this host", "give one that is there when the task is written down")
+    return os.path.abspath(path)
+
+
 def row(field: str, value: Any) -> tuple[Any, ...]:
     """Return a tuple or list as a tuple, and refuse anything else: a lone element without a comma above all."""
     if isinstance(value, tuple):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 from termgym.errors import UnknownTask
 from termgym.tasks.families import FAMILIES
 from termgym.tasks.family import Family
 from termgym.tasks.task import Task
-from termgym.tasks.world import World, clutter, generator
+from termgym.tasks.world import generator
 
 _BY_NAME: Mapping[str, Family] = {family.name: family for family in FAMILIES}
 
@@ -75,18 +74,7 @@ def make_task(name: str, seed: int = 0) -> Task:
 @lru_cache(maxsize=64)
 def _made(name: str, cause: str, seed: int) -> Task:
     """Return the task; kept, because a training run that stays in one world asks for it at each reset."""
-    family = _BY_NAME[name]
-    world = World(name, cause, seed)
-    draft = family.causes[cause](world)
-    return replace(
-        draft,
-        id=f"{name}/{cause}@{seed}",
-        family=name,
-        cause=cause,
-        seed=seed,
-        tags=(*family.tags, *draft.tags),
-        files=draft.files + clutter(world),
-    )
+    return _BY_NAME[name].make(cause, seed)
 
 
 def _family(name: str) -> Family:

@@ -6,7 +6,6 @@ can be hashed.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -132,9 +131,7 @@ class Task:
         for each in ("instruction", "setup", "family", "cause"):
             values.check_text(each, getattr(self, each))
         if self.tree is not None:
-            tree = os.fspath(self.tree) if isinstance(self.tree, os.PathLike) else self.tree
-            values.check_text("tree", tree, empty=False)
-            _put(self, "tree", tree)
+            _put(self, "tree", values.directory("tree", self.tree))
         _put(self, "goal", values.checks("goal", self.goal))
         _put(self, "files", values.instances("files", self.files, FileSpec))
         _put(self, "services", values.instances("services", self.services, Service))

@@ -1,24 +1,13 @@
-"""The procedural families, one file each."""
+"""The procedural families, one file each: a file in this folder that defines ``FAMILY`` is a family."""
 
-from termgym.tasks.families import (
-    archive_restore,
-    config_edit,
-    env_inactive,
-    git_dirty_pull,
-    log_forensics,
-    nohup_job,
-    permission_denied,
-    port_in_use,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
 from termgym.tasks.family import Family
 
-FAMILIES: tuple[Family, ...] = (
-    archive_restore.FAMILY,
-    config_edit.FAMILY,
-    env_inactive.FAMILY,
-    git_dirty_pull.FAMILY,
-    log_forensics.FAMILY,
-    nohup_job.FAMILY,
-    permission_denied.FAMILY,
-    port_in_use.FAMILY,
+FAMILIES: tuple[Family, ...] = tuple(
+    import_module(f"{__name__}.{module.name}").FAMILY
+    for module in sorted(iter_modules(__path__), key=lambda module: module.name)
 )

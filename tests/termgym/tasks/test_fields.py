@@ -72,6 +72,7 @@ def a_service(**fields: Any) -> Service:
         (a_task, {"instruction": None}, "instruction=None is of type NoneType; give a str"),
         (a_task, {"setup": ["touch x"]}, "setup=.* is of type list; give a str"),
         (a_task, {"tree": 3}, "tree=3 is of type int"),
+        (a_task, {"tree": "/nowhere"}, "tree='/nowhere' is no directory on this host"),
         (a_task, {"goal": CHECK}, r"goal=.* is of type FileExists; give a tuple or a list; .* has a comma: \(x,\)"),
         (a_task, {"goal": "x"}, "goal='x' is of type str"),
         (a_task, {"goal": {"type": "file_exists"}}, "goal=.* is of type dict"),
@@ -143,6 +144,13 @@ def test_lists_mappings_and_texts_become_what_the_field_promises() -> None:
         tags=("first",),
         tree=os.fspath(Path("/srv")),
     )
+
+
+def test_a_tree_is_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that copies it has another working directory."""
+    (tmp_path / "tree").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert a_task(tree="tree").tree == str(tmp_path / "tree")
 
 
 def test_a_task_can_be_hashed() -> None:

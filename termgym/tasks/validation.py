@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import NamedTuple
 
 from rolf.environments import Verdict
 from termgym.assignment import sandbox_opener
 from termgym.episode import Episode
+from termgym.errors import TaskError
 from termgym.options import Options
 from termgym.outcome import Outcome
 from termgym.plan import ActionPlan, Submit
+from termgym.tasks.imported import imported
 from termgym.tasks.registry import causes, families, make_task
 from termgym.tasks.task import Task
 
@@ -50,47 +53,66 @@ def play(task: Task, episode: Episode, plans: Sequence[ActionPlan], *, submit: b
     return Playthrough(before, tuple(outcomes))
 
 
-def validate(task: Task, episode: Episode) -> Verdict:
+def validate(task: Task, episode: Episode | None = None) -> Verdict:
     """Return whether a task is fit to be counted, and every reason why not.
 
     Args:
         task: What to look at.
-        episode: Where to play it; its goal is looked at after each step. Stays open.
+        episode: Where to play it; its goal is looked at after each step. Stays open. None: one of its own, closed
+            in the end.
 
     Raises:
         SandboxError: the machine failed.
     """
-    began = time.monotonic()
-    problems = [*_symptom(task, episode), *_nothing(task, episode), *_oracle(task, episode)]
-    return Verdict(task.id, tuple(problems), time.monotonic() - began)
+    with ExitStack() as own:
+        if episode is None:
+            episode = _episode(own)
+        began = time.monotonic()
+        return Verdict(task.id, tuple(_problems(task, episode)), time.monotonic() - began)
 
 
 def validate_all(names: Sequence[str] = (), seeds: int = 1) -> Iterator[Verdict]:
     """Validate ``seeds`` worlds of each task named, one verdict at a time.
 
     Args:
-        names: ``family``, ``family/cause`` or ``family/cause@seed`` (then this world alone); none: all.
+        names: ``family``, ``family/cause`` or ``family/cause@seed`` (then this world alone), or ``module:NAME`` for
+            what `imported` finds; none: all families.
         seeds: World seeds 0 to ``seeds - 1``.
 
     Raises:
         UnknownTask: no task has one of the names.
     """
     tasks = [task for name in names or families() for task in _named(name, seeds)]
-    options = Options.of({})
-    episode = Episode(sandbox_opener(options), options)
-    try:
+    with ExitStack() as own:
+        episode = _episode(own)
         for task in tasks:
             yield validate(task, episode)
-    finally:
-        episode.close()
+
+
+def _episode(own: ExitStack) -> Episode:
+    options = Options.of({})
+    episode = Episode(sandbox_opener(options), options)
+    own.callback(episode.close)
+    return episode
 
 
 def _named(name: str, seeds: int) -> list[Task]:
+    if ":" in name:
+        return imported(name, seeds)
     if "@" in name:
         return [make_task(name)]
     family, slash, cause = name.partition("/")
     among = (cause,) if slash else causes(family)
     return [make_task(f"{family}/{one}", seed) for one in among for seed in range(seeds)]
+
+
+def _problems(task: Task, episode: Episode) -> Iterator[str]:
+    try:
+        yield from _symptom(task, episode)
+        yield from _nothing(task, episode)
+        yield from _oracle(task, episode)
+    except TaskError as error:
+        yield f"the task cannot be built: {error}"
 
 
 def _symptom(task: Task, episode: Episode) -> Iterator[str]:
@@ -111,7 +133,7 @@ def _oracle(task: Task, episode: Episode) -> Iterator[str]:
         return
     first = play(task, episode, task.oracle, submit=True)
     yield from _surprises("the oracle", task.oracle, first)
-    if not first.last.info["success"]:
+    if task.goal and not first.last.info["success"]:
         failed = [f"{check['check']}: {check['detail']}" for check in _checks(first.last, "goal")]
         yield f"the oracle does not reach the goal; failed: {'; '.join(failed) or first.last.info['failure_kind']}"
     for path in first.last.info.get("drift", ()):

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+import termgym.tasks
 from termgym.checks import FileExists, OutputContains
 from termgym.episode import Episode
 from termgym.errors import UnknownTask
-from termgym.tasks import HOME, Task, causes, families, make_task
+from termgym.tasks import HOME, FileSpec, Task, causes, families, make_task
 from termgym.tasks.family import act
-from termgym.tasks.validate import validate, validate_all
+from termgym.tasks.validation import validate, validate_all
 
 EVERY = [(family, cause) for family in families() for cause in causes(family)]
 SOUND = Task(
@@ -66,6 +67,35 @@ def test_notices_what_is_wrong(episode: Episode, change: dict[str, object], prob
     """A validator that passes everything would pass every test above."""
     problems = validate(replace(SOUND, id="unsound", **change), episode).problems  # type: ignore[arg-type]  # by name
     assert any(re.search(problem, one) for one in problems), problems
+
+
+def test_a_task_without_a_goal_is_told_that_alone(episode: Episode) -> None:
+    """That the oracle misses a goal which is not there tells nobody anything."""
+    problems = validate(replace(SOUND, goal=()), episode).problems
+    assert problems == ("the task has no goal; give it at least one check",)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"setup": "echo the reason; exit 3"}, "setup ended with exit status 3; its output ends in:\nthe reason"),
+        ({"files": (FileSpec(f"{HOME}/a", b"/etc", kind="symlink"), FileSpec(f"{HOME}/a/b"))}, "leads through the sym"),
+        ({"read_only": (f"{HOME}/nowhere",)}, "nowhere"),
+        ({"instruction": "x" * 1_000_000}, "instruction of 1000000 characters"),
+    ],
+)
+def test_a_task_that_cannot_be_built_is_a_verdict(episode: Episode, change: dict[str, object], problem: str) -> None:
+    """One broken task must not end the validation of the others, nor show its author the inside of the sandbox."""
+    problems = validate(replace(SOUND, id="unbuilt", **change), episode).problems  # type: ignore[arg-type]  # by name
+    assert len(problems) == 1
+    assert problem in problems[0]
+    assert validate(SOUND, episode).valid
+
+
+def test_one_line_validates_a_task_of_ones_own() -> None:
+    """Nobody should have to open an episode for it."""
+    verdict = termgym.tasks.validate(SOUND)
+    assert (verdict.task, verdict.problems) == ("sound", ())
 
 
 def test_validates_what_is_named() -> None:
