@@ -102,6 +102,13 @@ _VERBS: Mapping[str, frozenset[str]] = {
     "hostnamectl": frozenset({"set-hostname", "hostname"}),
 }
 """Programs that need root for some of their words only."""
+_CHANGES_ITS_WORDS = frozenset(
+    (
+        *("tee", "rm", "rmdir", "mkdir", "touch", "truncate", "shred", "unlink", "mv"),
+        *("vi", "vim", "nano", "ed", "chattr", "chmod", "setfacl"),
+    )
+)
+"""Programs that change every file they name."""
 _IDENTITY = frozenset(["id", "groups", "whoami", "capsh", "getcap", "getpcaps", "logname"])
 _FILES = frozenset(["stat", "namei", "getfacl", "findmnt", "lsattr", "mountpoint"])
 _TEST = frozenset({"-r", "-w", "-x", "-O", "-G", "-u", "-g", "-k"})
@@ -247,27 +254,7 @@ def written(call: Call) -> list[str]:
     """Return the paths that a call would change, as far as its words tell."""
     paths = list(call.writes)
     rest = [word for word in call.args if not word.startswith("-")]
-    if (
-        call.name
-        in (
-            "tee",
-            "rm",
-            "rmdir",
-            "mkdir",
-            "touch",
-            "truncate",
-            "shred",
-            "unlink",
-            "vi",
-            "vim",
-            "nano",
-            "ed",
-            "chattr",
-            "chmod",
-            "setfacl",
-        )
-        or call.name == "mv"
-    ):
+    if call.name in _CHANGES_ITS_WORDS:
         paths += rest
     elif call.name in ("cp", "ln", "install", "rsync", "dd"):
         paths += [word.removeprefix("of=") for word in rest if call.name != "dd" or word.startswith("of=")][-1:]
