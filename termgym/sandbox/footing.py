@@ -27,6 +27,9 @@ def stand_alone(fd: int) -> socket.socket:
     """
     for number in _OWNERS:
         signal.signal(number, _no_answer)  # not SIG_IGN: that would be passed on to every program
+    # With SIGCHLD ignored the kernel throws away how children ended.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.umask(0o022)
     syscalls.disable_address_randomisation()
     while (null := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= _LAST_STREAM:

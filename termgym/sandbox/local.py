@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from termgym.errors import SandboxError, SandboxUnavailable
+from termgym.errors import SandboxError, SandboxLost, SandboxUnavailable
 from termgym.result import Completed
 from termgym.sandbox.birth import START_DEADLINE
 from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
@@ -327,7 +327,7 @@ class LocalSandbox:
         self._closed = True
         self._let_go_of_descriptors()
         try:
-            if not self._supervisor.lost:
+            with contextlib.suppress(SandboxLost):  # it has taken everything along
                 self._supervisor.request("close_machine", machine=self._machine)
         finally:
             if not self._isolated:

@@ -350,10 +350,12 @@ def main(fd: int, mode: str, owner_pid: int) -> None:
         make_room_for_descriptors()
         supervisor = Supervisor(wire, isolated=mode == "isolated")
     except (TermGymError, OSError) as error:
-        wire.send(_fault(error))
+        with contextlib.suppress(ConnectionError):
+            wire.send(_fault(error))
         sys.exit(1)
     try:
-        wire.send(supervisor.traces())
+        with contextlib.suppress(ConnectionError):  # the owner is gone already
+            wire.send(supervisor.traces())
         supervisor.serve(owner_pid)
     finally:
         supervisor.close()

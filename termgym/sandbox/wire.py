@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import json
 import select
 import socket
@@ -55,8 +56,7 @@ class Wire:
         Raises:
             EOFError: the other end is gone.
         """
-        # Without the flag whatever this process starts would inherit the terminals.
-        head, fds, _, _ = socket.recv_fds(self._connection, _HEAD, _MAX_FDS, socket.MSG_CMSG_CLOEXEC)
+        head, fds = self._first()
         while len(head) < _HEAD:
             head += self._some(_HEAD - len(head))
         size = int.from_bytes(head, "big")
@@ -65,6 +65,19 @@ class Wire:
             body += self._some(size - len(body))
         message: dict[str, Any] = json.loads(body)
         return message, fds
+
+    def _first(self) -> tuple[bytes, list[int]]:
+        """Receive the start of a message, and its descriptors so that nothing this process starts inherits them.
+
+        ``socket.recv_fds`` leaves its flags unused in Python 3.11.
+        """
+        fds = array.array("i")
+        space = socket.CMSG_SPACE(_MAX_FDS * fds.itemsize)
+        head, extras, _, _ = self._connection.recvmsg(_HEAD, space, socket.MSG_CMSG_CLOEXEC)
+        for level, kind, data in extras:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                fds.frombytes(data)
+        return head, list(fds)
 
     def _some(self, size: int) -> bytes:
         data = self._connection.recv(min(size, 1 << 20))

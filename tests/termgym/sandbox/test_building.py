@@ -52,7 +52,9 @@ def test_a_setup_that_leaves_a_daemon_ends(sandbox: Sandbox) -> None:
 
 def test_a_setup_that_says_too_much_shows_its_end(sandbox: Sandbox) -> None:
     with pytest.raises(TaskError, match="the last word"):
-        sandbox.start(Task(id="flood", instruction="", setup="head -c 50M /dev/zero | tr '\\0' y; echo the last word; exit 1"))
+        sandbox.start(
+            Task(id="flood", instruction="", setup="head -c 50M /dev/zero | tr '\\0' y; echo the last word; exit 1")
+        )
 
 
 def test_a_setup_has_limits_before_anything_runs(sandbox: Sandbox) -> None:
