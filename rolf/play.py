@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,8 +16,9 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from rolf.screen import show_diff, show_prompt, show_step
-from rolf.step import tell
+from rolf.interrupt import Interrupts
+from rolf.screen import show_checks, show_diff, show_prompt, show_step
+from rolf.step import Step, tell
 
 ENV_ID = "termgym:TermEnv-v1"
 
@@ -34,11 +37,17 @@ class Play:
         self._saved: Any = None
         self._return = 0.0
         self._over = False
+        self._interrupts = Interrupts(self._type_interrupt)
+        self._shell: Any = None
+        self._latest: Step | None = None
+        self._held: int | None = None
+        self._explained = False
         self._verbs: dict[str, Callable[[str], None]] = {
             "keys": self._keys,
             "submit": self._submit,
             "plan": self._plan,
             "task": self._instruction,
+            "goal": self._goal,
             "diff": self._diff,
             "save": self._save,
             "restore": self._restore,
@@ -57,8 +66,15 @@ class Play:
 
     def run(self) -> None:
         """Talk until ``:quit`` or the end of the input."""
-        self._talk.print("A line is a command; :help lists what else there is, :quit ends.")
-        for line in self._lines():
+        self._talk.print("A line is a command, ^C interrupts it; :help lists what else there is, :quit ends.")
+        if not sys.stdin.isatty():  # a script that is interrupted ends
+            self._converse(line.rstrip("\n") for line in sys.stdin)
+            return
+        with self._interrupts:
+            self._converse(self._typed_lines())
+
+    def _converse(self, lines: Iterator[str]) -> None:
+        for line in lines:
             verb, _, rest = line[1:].partition(" ") if line.startswith(":") else ("", "", "")
             if verb == "quit":
                 return
@@ -67,22 +83,29 @@ class Play:
             elif verb.isalpha():
                 self._talk.print(Text(f"no {line.split()[0]!r} here; there are {self._verb_list()}"))
             elif line.strip():
-                self._act(line, json.dumps({"command": line, "expected_exit_code": None}))
+                self._act(line, json.dumps({"command": line}))
 
-    def _lines(self) -> Iterator[str]:
-        if not sys.stdin.isatty():
-            for line in sys.stdin:
-                yield line.rstrip("\n")
-            return
+    def _typed_lines(self) -> Iterator[str]:
         import readline  # noqa: F401 # importing it gives input() its history and editing
 
         while True:
             try:
-                yield input(f"{self._observation['cwd']}{'# over ' if self._over else '$ '}")
+                with self._interrupts.raised():
+                    line = input(f"{self._observation['cwd']}{'# over ' if self._over else '$ '}")
             except EOFError:
                 return
             except KeyboardInterrupt:
-                self._talk.print("\n:keys C-c sends it to the program, :quit ends")
+                self._talk.print()  # the line is dropped, as a shell does
+                continue
+            yield line
+
+    def _type_interrupt(self) -> None:
+        """Type ^C at the command that runs; called in a signal handler, amid a step."""
+        session = self._shell
+        if session.alive and session.result is None:
+            with suppress(OSError):  # nobody is left to be interrupted
+                # There is no public way into a running step: the pty is its session's own. One byte disturbs nothing.
+                os.write(session._terminal.main_fd, b"\x03")
 
     def _act(self, said: str, action: str) -> None:
         """Take one step and show what came of it."""
@@ -92,15 +115,34 @@ class Play:
         if not sys.stdin.isatty():
             show_prompt(self._console, self._observation["cwd"], said)
         before, begun = self._observation, time.perf_counter()
-        self._observation, reward, terminated, truncated, info = self._env.step(action)
+        self._shell = self._world.episode.session
+        with self._interrupts.passed_on():
+            self._observation, reward, terminated, truncated, info = self._env.step(action)
         seconds = time.perf_counter() - begun
         self._return += float(reward)
-        show_step(self._console, tell(said, before, self._observation, float(reward), info, seconds))
+        step = self._latest = tell(said, before, self._observation, float(reward), info, seconds)
+        show_step(self._console, step, goal=False)
+        self._show_progress(step)
+        self._explain_forecasts(step)
         if info["event"] == "WAITING_INPUT":
             self._talk.print("the program waits: `:keys TEXT Enter` types into it, another command ends it first")
         if terminated or truncated:
             self._over = True
             self._finish(bool(info["success"]), truncated)
+
+    def _show_progress(self, step: Step) -> None:
+        """Say how much of the goal holds when that has changed."""
+        held = sum(passed for _, passed in step.goal)
+        if step.goal and held != self._held:
+            self._held = held
+            self._console.print(Text(f"  goal: {held} of {len(self._world.task.goal)} hold", style="cyan"))
+
+    def _explain_forecasts(self, step: Step) -> None:
+        """Say once why an ordinary command costs something."""
+        if step.terms.get("plan_quality") and not self._explained and not step.command.startswith(":"):
+            self._explained = True
+            self._talk.print("plan_quality: a plain line forecasts exit code 0, and a forecast that fails costs")
+            self._talk.print('`:plan {"command": "false", "expected_exit_code": 1}` makes another; null makes none')
 
     def _finish(self, success: bool, truncated: bool) -> None:
         said = "goal reached" if success else "out of steps or time" if truncated else "goal not reached"
@@ -108,6 +150,9 @@ class Play:
         self._diff("")
 
     def _keys(self, rest: str) -> None:
+        if not rest.strip():
+            self._talk.print("usage: `:keys TEXT [KEY]...`, e.g. `:keys y Enter` or `:keys C-c`")
+            return
         self._act(f":keys {rest}", json.dumps({"keys": rest}))
 
     def _submit(self, _: str) -> None:
@@ -120,6 +165,16 @@ class Play:
     def _instruction(self, _: str) -> None:
         text = self._observation["instruction"] or "There is no goal; look around."
         self._console.print(Panel(Text(text), title=f"{self._task}  seed {self._seed}", expand=False))
+
+    def _goal(self, _: str) -> None:
+        checks = len(self._world.task.goal)
+        known = self._latest.goal if self._latest is not None else ()
+        show_checks(self._console, known)
+        if not checks:
+            self._console.print("there is no goal here")
+        elif len(known) < checks:
+            reason = "they are looked at after each step" if not known else "they are once these hold"
+            self._console.print(Text(f"    {checks - len(known)} of {checks} checks not looked at yet: {reason}"))
 
     def _diff(self, _: str) -> None:
         show_diff(self._console, self._world.diff())
@@ -148,12 +203,14 @@ class Play:
             self._seed = int(rest)
         self._observation, _ = self._env.reset(seed=self._seed)
         self._return, self._over, self._saved = 0.0, False, None
+        self._latest = self._held = None
         self._instruction("")
 
     def _help(self, _: str) -> None:
         for line in (
-            ":keys NAMES    type into the program that waits, e.g. `:keys y Enter` or `:keys C-c`",
+            ":keys TEXT     type into the program that waits, e.g. `:keys y Enter` or `:keys C-c`",
             ":plan JSON     any action as it is",
+            ":goal          what is checked, and what of it holds",
             ":submit        say that you are done",
             ":diff          what differs from the initial state",
             ":save          keep files, working directory and exported variables",

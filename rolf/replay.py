@@ -75,9 +75,13 @@ class Report:
         return 0 if self.equal else 1
 
     def __str__(self) -> str:
-        counted = f"{self.steps} step{'' if self.steps == 1 else 's'} in {self.episodes} of {self.env_id}"
+        counted = f"{self.steps} step{_s(self.steps)} in {self.episodes} episode{_s(self.episodes)} of {self.env_id}"
         said = f"equal: {counted}" if self.equal else f"diverged after {counted}\n{self.divergence}"
         return f"{said}\nthe file is not whole: {self.cut}; all before it was compared" if self.cut else said
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
 
 
 def replay(path: str | Path) -> Report:
@@ -86,7 +90,7 @@ def replay(path: str | Path) -> Report:
     What the environment declares volatile (``metadata["volatile"]``) is not compared.
 
     Raises:
-        TrajectoryError: the file is no trajectory, holds no episode, or comes from a package that is not here.
+        TrajectoryError: the file is no trajectory, holds no episode, or needs a package or a task that is not here.
         gymnasium.error.Error: its environment is not known here.
     """
     trajectory = read_trajectory(path)
@@ -120,7 +124,10 @@ def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
     settings = dict(header["kwargs"])
     if header.get("max_episode_steps") is not None:
         settings["max_episode_steps"] = header["max_episode_steps"]
-    return gymnasium.make(spec, **settings)
+    try:
+        return gymnasium.make(spec, **settings)
+    except LookupError as error:
+        raise TrajectoryError(f"what was recorded is not here: {error}") from error
 
 
 def _compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) -> Report:

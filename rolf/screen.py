@@ -23,13 +23,24 @@ def show_prompt(console: Console, cwd: str, command: str) -> None:
     console.print(Text.assemble((cwd or "~", "bold blue"), ("$ ", "bold"), as_seen(command)))
 
 
-def show_step(console: Console, step: Step) -> None:
-    """Print what a step came to: output, event, checks, reward terms."""
+def show_step(console: Console, step: Step, *, goal: bool = True) -> None:
+    """Print what a step came to: output, event, reward terms, why a rule cost something, checks.
+
+    Args:
+        goal: Whether the goal's checks are shown beside the plan's own.
+    """
     for output, style in ((step.stdout, ""), (step.stderr, "red")):
         if output:
             console.print(shortened(output, style))
     console.print(_verdict(step))
-    for check, passed in step.checks:
+    for reason in step.charges:
+        console.print(Text(f"    {reason}", style="yellow"))
+    show_checks(console, step.checks if goal else step.own_checks)
+
+
+def show_checks(console: Console, checks: Sequence[tuple[str, bool]]) -> None:
+    """Print checks, one a line, with whether each holds."""
+    for check, passed in checks:
         mark = Text("    ✓ ", style="green") if passed else Text("    ✗ ", style="red")
         console.print(mark.append(check, style="dim"), no_wrap=True, overflow="ellipsis")
 

@@ -27,6 +27,28 @@ class Step:
     """Time that `step` took [s]."""
     info: Mapping[str, Any]
 
+    @property
+    def goal(self) -> tuple[tuple[str, bool], ...]:
+        """Those of the checks that are the task's."""
+        return self._checks_of(True)
+
+    @property
+    def own_checks(self) -> tuple[tuple[str, bool], ...]:
+        """Those of the checks that the plan asked for."""
+        return self._checks_of(False)
+
+    def _checks_of(self, goal: bool) -> tuple[tuple[str, bool], ...]:
+        origins = [check["of"] == "goal" for check in self.info["checks"]]
+        return tuple(check for check, of_goal in zip(self.checks, origins, strict=True) if of_goal is goal)
+
+    @property
+    def charges(self) -> tuple[str, ...]:
+        """What a rule was broken by, where that cost something."""
+        said = [f"safety: broke {', '.join(self.info['violations'])}"] if self.terms.get("safety") else []
+        if self.terms.get("capability"):
+            said.append("capability: a privileged operation without a look at the rights first (id, ls -l, getcap …)")
+        return tuple(said)
+
 
 def tell(
     command: str,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from rolf.commands.usage import WrongUsage
+
 
 @click.command("demo", short_help="Play one real episode and show what it costs.")
 @click.option("--task", default="git-dirty-pull", show_default=True, help="The task; see `rolf list`.")
@@ -29,6 +31,8 @@ def command(task: str, seed: int, shells: int, report: Path) -> None:
 
     try:
         written = show(task, seed, shells, report)
-    except (LookupError, RuntimeError) as error:
+    except (LookupError, ValueError) as error:
+        raise WrongUsage(str(error)) from error
+    except RuntimeError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"\nThe same as a page: {written.resolve().as_uri()}", err=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pexpect
+import psutil
 import pytest
 from machines import python_on
+
+from rolf.trajectory import FORMAT
 
 
 def rolf(
@@ -20,6 +25,24 @@ def rolf(
     command = [sys.executable, "-c", "from rolf.cli import main; main(prog_name='rolf')", *arguments]
     environment = {**os.environ, "COLUMNS": "120", **variables}
     return subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, env=environment, timeout=110)
+
+
+def wait_for_program(child: pexpect.spawn, name: str) -> None:
+    """Wait until a program of that name runs anywhere below a process."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for each in psutil.Process(child.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if each.name() == name:
+                    return
+    raise AssertionError(f"{name!r} did not start")
+
+
+def wait_for_silence(child: pexpect.spawn) -> None:
+    """Wait until a process waits: a signal amid Python's handling of a keystroke is seen with the next one only."""
+    deadline = time.monotonic() + 30
+    while psutil.Process(child.pid).status() != psutil.STATUS_SLEEPING:
+        assert time.monotonic() < deadline
 
 
 def test_says_its_version() -> None:
@@ -37,6 +60,10 @@ def test_says_its_version() -> None:
         ("replay", "/nowhere"),
         ("tasks", "validate", "--seeds", "0"),
         ("tasks", "validate", "no-such-task"),
+        ("play", "git-dirty-pul"),
+        ("play", "--reward", "gold"),
+        ("play", "--backend", "elsewhere"),
+        ("demo", "--task", "git-dirty-pul"),
     ],
 )
 def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
@@ -124,12 +151,64 @@ def test_play_ends_the_episode_on_submit() -> None:
     assert "seen" in done.stdout
 
 
-def test_play_names_near_tasks_for_a_mistyped_one() -> None:
-    """A person mistypes; the answer is not a traceback."""
-    done = rolf("play", "git-dirty-pul")
-    assert done.returncode == 1
-    assert "git-dirty-pull" in done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("arguments", [("play", "git-dirty-pul"), ("demo", "--task", "git-dirty-pul")])
+def test_names_near_tasks_for_a_mistyped_one(arguments: tuple[str, ...]) -> None:
+    """A person mistypes; the answer is one line that helps, no traceback."""
+    done = rolf(*arguments)
+    assert done.returncode == 2
+    assert "'git-dirty-pull'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_replay_of_an_unknown_task_is_no_difference(tmp_path: Path) -> None:
+    """A file from a newer version must not look like drift."""
+    kwargs = {"task": "git-dirty-pul"}
+    header = {"type": "header", "format": FORMAT, "env_id": "termgym:TermEnv-v1", "kwargs": kwargs}
+    path = tmp_path / "episode.jsonl"
+    path.write_text(f"{json.dumps(header)}\n{json.dumps({'type': 'reset', 'seed': 0, 'options': None})}\n")
+    done = rolf("replay", str(path))
+    assert done.returncode == 2
+    assert "'git-dirty-pull'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    path.write_text(path.read_text().replace("TermEnv-v1", "TermEnv-v0"))
+    done = rolf("replay", str(path))
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+def test_play_tells_the_goal_when_it_changes() -> None:
+    """Checks in each step would drown the output, and tell the person what the agent does not see."""
+    lines = ":goal", "true", "ls", "rm -rf ~/dev", ":goal"
+    done = rolf("play", "git-dirty-pull", "--seed", "7", stdin="\n".join(lines))
+    assert "not looked at yet" in done.stdout
+    told = [line.strip() for line in done.stdout.splitlines() if line.startswith("  goal: ")]
+    assert len(told) == 2
+    assert told[0] != told[1]
+    before = done.stdout[: done.stdout.rindex("rm -rf")]
+    assert "goal: file_" not in before
+    assert "✗ goal: file_exists" in done.stdout
+
+
+def test_play_says_which_rule_cost_something() -> None:
+    """A number without a reason teaches nothing."""
+    done = rolf("play", stdin="rm -rf ~/*\nsudo ls\n")
+    assert "safety: broke rm_rf_root" in done.stdout
+    assert "capability: a privileged operation" in done.stdout
+
+
+def test_play_forecasts_as_a_plan_does() -> None:
+    """An ordinary command that ends well costs nothing; one that does not says why, once."""
+    done = rolf("play", stdin="true\n")
+    assert "reward +0.000" in done.stdout
+    done = rolf("play", stdin="false\nfalse\n")
+    assert done.stdout.count("plan_quality -0.100") == 2
+    assert done.stderr.count("forecasts exit code 0") == 1
+
+
+def test_play_explains_keys() -> None:
+    """Without text it is a question, and no step of the episode."""
+    done = rolf("play", stdin=":keys\n")
+    assert "usage: `:keys TEXT" in done.stderr
+    assert "reward" not in done.stdout
 
 
 def test_play_does_not_pass_control_sequences_on() -> None:
@@ -153,8 +232,37 @@ def test_play_at_a_terminal() -> None:
     child.sendline(":diff")
     child.expect_exact("nothing differs")
     child.expect_exact("/tmp$ ")
+    child.send("echo never")
+    child.expect_exact("echo never")
+    wait_for_silence(child)
     child.sendcontrol("c")
-    child.expect_exact(":quit ends")
+    child.expect_exact("/tmp$ ")
+    child.sendline("echo al''ways")
+    child.expect_exact("always")
+    child.expect_exact("/tmp$ ")
+    child.sendline(":quit")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_play_interrupts_the_command_and_goes_on() -> None:
+    """^C is for the program that runs, as in any terminal; the episode and its shell stay."""
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", "from rolf.cli import main; main(prog_name='rolf')", "play"],
+        encoding="utf-8",
+        timeout=30,
+    )
+    child.expect_exact("/home/agent$ ")
+    child.sendline("kept=here; cd /tmp; sleep 300; echo never")
+    wait_for_program(child, "sleep")
+    child.sendcontrol("c")
+    child.expect_exact("exit 130")
+    child.expect_exact("/tmp$ ")
+    child.sendline("echo still $kept")
+    child.expect_exact("still here")
+    child.expect_exact("/tmp$ ")
     child.sendline(":quit")
     child.expect(pexpect.EOF)
     child.close()

@@ -39,7 +39,7 @@ def test_finds_nothing_where_nothing_differs(tmp_path: Path) -> None:
     assert report.exit_code == 0
     assert report.steps == 120
     assert report.episodes > 1
-    assert str(report) == f"equal: 120 steps in {report.episodes} of gymnasium:CartPole-v1"
+    assert str(report) == f"equal: 120 steps in {report.episodes} episodes of gymnasium:CartPole-v1"
 
 
 def test_a_seed_drawn_by_chance_is_written_down(tmp_path: Path) -> None:
