@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from termgym.errors import SandboxUnavailable
+from termgym.sandbox.child import spawn
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, HOSTNAME, WRITABLE_ROOTS
 
 AS_AGENT = ("setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--")
 _PRIVATE_MEMORY = str(64 << 20)  # [bytes], docker's default too; without a size it would be half of the host's
 LAUNCH_FDS = _INFO_FD, _GO_FD, _FILTER_FD, _OPTIONS_FD = (236, 237, 238, 239)
 """What bubblewrap is given, below the shell's own numbers; the supervisor keeps them free."""
+_PATIENCE = 20.0  # [s]
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -89,6 +92,29 @@ def launcher(
         passed[_OPTIONS_FD] = _file_of(b"".join(os.fsencode(word) + b"\0" for word in argv), files)
         program = AS_AGENT if real_root else ()
         yield [executable() or "bwrap", "--args", str(_OPTIONS_FD), "--", *program], passed
+
+
+def rehearse(tree: Path, etc: Path, proc_files: Sequence[tuple[str, str]], *, real_root: bool) -> None:
+    """Build a sandbox once around nothing.
+
+    Raises:
+        SandboxUnavailable: it cannot be built here; says what bubblewrap says and what helps.
+    """
+    for root in WRITABLE_ROOTS:
+        (tree / root).mkdir(parents=True)
+    view = View(tree, etc, None, proc_files)
+    with open(os.memfd_create("said"), "rb") as said, open(os.devnull, "rb") as null:
+        with launcher(view, None, real_root=real_root, chdir="/") as (prefix, passed):
+            streams = {0: null.fileno(), 1: said.fileno(), 2: said.fileno(), **passed}
+            status = spawn([*prefix, "true"], {"PATH": "/usr/bin:/bin"}, streams).wait(_PATIENCE)
+        said.seek(0)
+        if status != 0:
+            told = said.read().decode("utf-8", "replace").strip() or f"exit status {status}"
+            raise SandboxUnavailable(
+                f"bubblewrap cannot build a sandbox on this machine ({told}); in a container allow what it lacks "
+                "(docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined), or ask for "
+                "backend='local-unsafe' to run without isolation"
+            )
 
 
 def _file_of(content: bytes, files: contextlib.ExitStack) -> int:

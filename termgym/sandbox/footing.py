@@ -9,7 +9,6 @@ import signal
 import socket
 
 from termgym.errors import SandboxUnavailable
-from termgym.sandbox import syscalls
 from termgym.sandbox.bubblewrap import LAUNCH_FDS
 from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD
 
@@ -31,7 +30,6 @@ def stand_alone(fd: int) -> socket.socket:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.umask(0o022)
-    syscalls.disable_address_randomisation()
     while (null := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= _LAST_STREAM:
         os.set_inheritable(null, True)
     os.close(null)

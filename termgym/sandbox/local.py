@@ -313,11 +313,7 @@ class LocalSandbox:
             "snapshot": self._facts.get("snapshot"),
             "limits": dict(self._hello["limits"]),
             "network": "host" if self._network or not self._isolated else "none",
-            "missing": {
-                **{f"limit {name}": why for name, why in self._hello["missing"].items()},
-                **({"call filter": self._hello["no_filter"]} if self._hello["no_filter"] else {}),
-                **{f"snapshot {name}": why for name, why in self._hello["snapshots"].items() if why is not None},
-            },
+            "missing": dict(self._hello["missing"]),
         }
 
     def close(self) -> None:

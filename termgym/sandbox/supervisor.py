@@ -33,7 +33,9 @@ from termgym.sandbox.worlds import AGENT_OWNER, SETUP_BUDGET, Worlds
 from termgym.snapshot import Snapshot, owners
 from termgym.snapshot import probe as probe_snapshots
 
-_NEEDED = (0, 6, 7)  # CAP_CHOWN, CAP_SETGID, CAP_SETUID: linux/capability.h
+_NEEDED = (0, 1, 5, 6, 7, 19)
+"""CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_PTRACE (linux/capability.h): to become the
+agent, and to see and end its processes after that. A container's root often lacks the last."""
 _MOUNT_POINTS = ("/mnt", "/media", "/srv", "/opt")
 """Where the private tmpfs goes: any directory that exists everywhere; only this process sees the mount."""
 
@@ -82,7 +84,8 @@ def can_become_agent() -> bool:
 def _no_namespaces(reasons: Sequence[str]) -> str:
     return (
         f"this machine gives no namespaces to isolate the agent in ({'; '.join(reasons)}); allow user namespaces "
-        "(sysctl user.max_user_namespaces > 0; in docker: --security-opt seccomp=unconfined), run as root with "
+        "(sysctl user.max_user_namespaces > 0; in docker: --security-opt seccomp=unconfined --security-opt "
+        "systempaths=unconfined), run as root with "
         "CAP_SYS_ADMIN, or ask for backend='local-unsafe' to run without isolation"
     )
 
@@ -101,6 +104,7 @@ class Supervisor:
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         self._enforcement = limits.probe()
         self._filter, self._no_filter = callfilter.probe()
+        self._random_addresses = syscalls.disable_address_randomisation()
         cgroups.remove_orphans(cgroups.parents(self._enforcement.usable))
         self._root = self._storage()
         self._etc = self._root / "etc"
@@ -108,6 +112,7 @@ class Supervisor:
         if isolated:
             make_etc(self._etc)
             self._proc_files = make_proc_files(self._root / "proc")
+            bubblewrap.rehearse(self._root / "rehearsal", self._etc, self._proc_files, real_root=self._real_root)
         self._worlds = Worlds(self._root / "worlds", AGENT_OWNER if self._real_root else None)
 
     def _storage(self) -> Path:
@@ -142,10 +147,18 @@ class Supervisor:
             "pid": os.getpid(),
             "isolation": self._isolation,
             "limits": self._enforcement.sources,
-            "missing": self._enforcement.missing,
-            "no_filter": self._no_filter,
-            "snapshots": probe_snapshots(self._root),
+            "missing": self._missing(),
         }
+
+    def _missing(self) -> dict[str, str]:
+        """Return what this host does not give, and why."""
+        found = {
+            **{f"limit {name}": why for name, why in self._enforcement.missing.items()},
+            "call filter": self._no_filter,
+            "fixed addresses": self._random_addresses,
+            **{f"snapshot {name}": why for name, why in probe_snapshots(self._root).items()},
+        }
+        return {name: why for name, why in found.items() if why}
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Make a machine."""

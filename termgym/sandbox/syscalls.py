@@ -81,10 +81,18 @@ def set_filter(program: bytes) -> None:
     _checked(_libc.prctl(ctypes.c_int(PR_SET_SECCOMP), mode, ctypes.byref(wanted), zero, zero), "prctl seccomp")
 
 
-def disable_address_randomisation() -> None:
-    """Give every program that this process starts from now on the same addresses each time (``setarch -R``)."""
+def disable_address_randomisation() -> str | None:
+    """Give every program that this process starts from now on the same addresses each time (``setarch -R``).
+
+    Returns:
+        Why that is not allowed (a container's filter of system calls may refuse it), or None.
+    """
     current = _libc.personality(ctypes.c_ulong(0xFFFF_FFFF))
-    _checked(_libc.personality(ctypes.c_ulong(current | ADDR_NO_RANDOMIZE)), "personality")
+    try:
+        _checked(_libc.personality(ctypes.c_ulong(current | ADDR_NO_RANDOMIZE)), "personality")
+    except PermissionError as error:
+        return str(error)
+    return None
 
 
 class _OpenHow(ctypes.Structure):
