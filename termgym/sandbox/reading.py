@@ -10,6 +10,7 @@ from termgym.sandbox.syscalls import open_in_root
 
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES, errno.EAGAIN)
 _REFUSED = (errno.EACCES, errno.EAGAIN)
+_KERNELS_OWN = ("/proc/", "/sys/")
 
 
 def look_up(tree: Path, path: str) -> os.stat_result | None:
@@ -33,10 +34,14 @@ def read_place(place: int, limit: int) -> bytes | None:
     """Return up to ``limit`` bytes of the regular file that an O_PATH descriptor stands for.
 
     None if it cannot be opened now: this user may not read it, or somebody holds a lease on it (fcntl(2)), which would
-    keep an ordinary open waiting for as long as /proc/sys/fs/lease-break-time.
+    keep an ordinary open waiting for as long as /proc/sys/fs/lease-break-time. None, too, for the kernel's own files:
+    it answers what the reader may see, and we may see more than the agent.
     """
+    link = f"/proc/self/fd/{place}"
+    if os.readlink(link).startswith(_KERNELS_OWN):
+        return None
     try:
-        fd = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        fd = os.open(link, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in _REFUSED:
             return None

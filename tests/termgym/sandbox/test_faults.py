@@ -324,3 +324,12 @@ def test_a_machine_that_lets_no_proc_be_mounted_is_refused_with_what_helps() -> 
     assert "bubblewrap cannot build a sandbox" in done.stdout
     assert "systempaths=unconfined" in done.stdout
     assert done.stdout.endswith("works\n")
+
+
+def test_a_check_sees_nothing_of_the_kernels_that_the_agent_may_not(sandbox: Sandbox) -> None:
+    """A plan's own checks would else tell the agent, bit by bit, what only root may read."""
+    session = sandbox.start(EMPTY)
+    session.step(b"ln -s /proc/1/environ out; ln -s /proc/kallsyms names", timeout=10)
+    for path in ("/proc/1/environ", "/proc/kallsyms", "/proc/1/mem", "/home/agent/out", "/home/agent/names"):
+        assert sandbox.read_file(path) is None
+    assert sandbox.read_file("/etc/hostname") == b"rolf\n"
