@@ -65,6 +65,16 @@ class Group:
             _write_if_there(swap, value)
             (directory / "memory.limit_in_bytes").write_text(value)
 
+    def spare_memory(self, limit: int, size: int) -> bool:
+        """Raise the memory limit above ``limit`` where less than ``size`` of it is free; return whether it was."""
+        if "memory" not in self.directories:
+            return False
+        usage = "memory.current" if self.versions["memory"] == 2 else "memory.usage_in_bytes"
+        used = int((self.directories["memory"] / usage).read_text())
+        if used + size > limit:
+            self.set_memory(used + size)
+        return used + size > limit
+
     def set_processes(self, count: int | None) -> None:
         """Limit processes and threads."""
         (self.directories["pids"] / "pids.max").write_text("max" if count is None else str(count))

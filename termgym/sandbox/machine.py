@@ -28,6 +28,8 @@ from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
 
+_SPARE = 32 << 20
+"""Memory that a new shell finds free, whatever files fill the rest [bytes]."""
 _PTYS = 64
 """Terminals of one sandbox, the shell's own three included; kernel.pty.max holds for the whole host."""
 
@@ -59,6 +61,7 @@ class Machine:
         self._view: bubblewrap.View | None = None
         self._read_only: tuple[str, ...] = ()
         self._rlimits: dict[str, int] = {}
+        self._raised = False
         self._env: dict[str, str] = {}
         self._preloaded: dict[str, str] = {}
         self._shell: Shell | None = None
@@ -83,6 +86,9 @@ class Machine:
     def start_shell(self) -> tuple[list[int], dict[str, Any]]:
         """Start a shell on the live tree; return our ends of its terminal and what is known of it."""
         assert self._shell is None
+        if self.group is not None and self._budget.memory_bytes is not None:
+            # What the agent left in its files is memory too; it must not look like a fault of the machine.
+            self._raised = self.group.spare_memory(self._budget.memory_bytes, _SPARE)
         try:
             pid = self._start_bare() if self._settings.isolation == "none" else self._start_isolated()
             limits.verify_member(self.group, pid, self._budget)
@@ -259,8 +265,9 @@ class Machine:
 
     def limit(self, budget: limits.Budget) -> None:
         """Put a budget in force for whatever is started from now on."""
-        if budget == self._budget and self._rlimits:
+        if budget == self._budget and self._rlimits and not self._raised:
             return
+        self._raised = False
         limits.apply(self.group, budget)
         self._budget = budget
         self._rlimits = limits.rlimits(budget, self._settings.enforcement.sources, shared_user=self._settings.real_root)
