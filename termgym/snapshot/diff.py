@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from termgym.snapshot.baseline import Baseline
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.snapshot.comparison import Pair, Status
-from termgym.snapshot.entry import attributes, content_digest, kind_of, link_target
+from termgym.snapshot.entry import attributes, content_digest, kind_of, link_target, read_file
 from termgym.snapshot.links import links_among
+from termgym.snapshot.normalise import is_normalised, normalise
 from termgym.snapshot.owners import shown
 
 _SHORT = 16  # hexadecimal digits of a digest that are shown
@@ -89,10 +90,12 @@ def _contents(base: Baseline, pair: Pair, before: Status, after: Status) -> tupl
             os.fsdecode(link_target(pair.new.directory, pair.new.name)),
         )
     if stat.S_ISREG(after.mode) and not pair.same_bytes:
-        return (
-            base.content(pair).hex()[:_SHORT],
-            content_digest(pair.new.directory, pair.new.name).hex()[:_SHORT],
-        )
+        name = pair.new.name
+        if is_normalised(name, max(before.size, after.size)):
+            sides = (pair.old.directory, pair.old.name), (pair.new.directory, name)
+            old, new = (hashlib.sha256(normalise(name, read_file(*side))).hexdigest()[:_SHORT] for side in sides)
+            return old, new
+        return base.content(pair).hex()[:_SHORT], content_digest(pair.new.directory, name).hex()[:_SHORT]
     if stat.S_ISCHR(after.mode) or stat.S_ISBLK(after.mode):
         return _device(before.rdev), _device(after.rdev)
     return "", ""

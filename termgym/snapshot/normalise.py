@@ -4,7 +4,7 @@
   (https://git-scm.com/docs/index-format). The size field is among it: git zeroes it where clock readings are too close.
 - A byte-compiled Python module keeps the mtime of its source (https://peps.python.org/pep-0552/).
 
-Normalised for digests only. A diff still reports such a file when its bytes changed.
+A diff compares and names what is left of them, too: a rewrite that only brings new clock figures is no other content.
 """
 
 from __future__ import annotations
