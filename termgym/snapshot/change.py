@@ -22,7 +22,8 @@ class ChangeKind(StrEnum):
     LINK = "link"
     """Which other paths are the same file (hard links)."""
     MTIME = "mtime"
-    """Only the modification time changed (``touch``). Not for directories: theirs follows from their entries."""
+    """Only the modification time changed (``touch``); from what to what is left out, for that reads a clock. Not for
+    directories: theirs follows from their entries."""
 
 
 class Change(NamedTuple):

@@ -73,7 +73,7 @@ def _differences(base: Baseline, pair: Pair) -> list[Change]:
     if old != new:
         found.append(Change(path, ChangeKind.XATTR, _listed(old, new), _listed(new, old)))
     if not found and not after.is_directory and before.mtime_ns != after.mtime_ns:
-        found.append(Change(path, ChangeKind.MTIME, _seconds(before.mtime_ns), _seconds(after.mtime_ns)))
+        found.append(Change(path, ChangeKind.MTIME))
     return found
 
 
@@ -107,10 +107,6 @@ def _device(number: int) -> str:
 
 def _octal(mode: int) -> str:
     return f"{stat.S_IMODE(mode):04o}"
-
-
-def _seconds(time_ns: int) -> str:
-    return f"{time_ns // 10**9}.{time_ns % 10**9:09d}"
 
 
 def _owner(status: Status) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from toys.isolation import run_as
 from toys.trees import add_socket, build
 
-from termgym.snapshot import copy_tree, open_snapshot, tree_digest
+from termgym.snapshot import ChangeKind, copy_tree, open_snapshot, tree_digest
 from termgym.snapshot.normalise import normalise
 
 LONG_NAME = "a/" + "n" * 126
@@ -145,3 +145,24 @@ def count_reads(scratch: Path) -> None:
 def test_only_what_changed_is_read_again() -> None:
     """A digest at each step must cost what the step changed."""
     run_as("user", count_reads)
+
+
+def test_a_diff_names_an_index_by_what_is_in_it(tmp_path: Path) -> None:
+    """A rewrite that brings nothing but new clock and inode figures is no other content, or no replay would be equal."""
+    index = b"DIRC" + (2).to_bytes(4, "big") + (1).to_bytes(4, "big")
+    entry = bytes(24) + (0o100644).to_bytes(4, "big") + bytes(12) + b"\1" * 20 + (1).to_bytes(2, "big") + b"f\0"
+    padded = entry + bytes(-len(entry) % 8)
+    fresh = index + b"\7" * 24 + padded[24:] + b"\2" * 20
+    other = index + padded.replace(b"\1" * 20, b"\3" * 20) + b"\4" * 20
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "index").write_bytes(index + padded + b"\5" * 20)
+    (tmp_path / "work").mkdir()
+    snapshot = open_snapshot(base, tmp_path / "work", backend="manifest")
+    try:
+        (snapshot.live / "index").write_bytes(fresh)
+        assert [change.kind for change in snapshot.diff()] == [ChangeKind.MTIME]
+        (snapshot.live / "index").write_bytes(other)
+        assert [change.kind for change in snapshot.diff()] == [ChangeKind.CONTENT]
+    finally:
+        snapshot.close()

@@ -206,8 +206,7 @@ def _aspects(path: str, was: Facts, now: Facts) -> list[Change]:
         groups = [", ".join(os.fsdecode(p) for p in f.group if os.fsdecode(p) != path) or None for f in (was, now)]
         found.append(Change(path, ChangeKind.LINK, *groups))
     if was.mtime_ns != now.mtime_ns and not found and was.kind != "dir":
-        times = [f"{f.mtime_ns // 10**9}.{f.mtime_ns % 10**9:09d}" for f in (was, now)]
-        found.append(Change(path, ChangeKind.MTIME, *times))
+        found.append(Change(path, ChangeKind.MTIME))
     return found
 
 
