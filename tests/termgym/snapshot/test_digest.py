@@ -148,7 +148,7 @@ def test_only_what_changed_is_read_again() -> None:
 
 
 def test_a_diff_names_an_index_by_what_is_in_it(tmp_path: Path) -> None:
-    """A rewrite that brings nothing but new clock and inode figures is no other content, or no replay would be equal."""
+    """A rewrite that brings only new clock and inode figures is no other content, or no replay would be equal."""
     index = b"DIRC" + (2).to_bytes(4, "big") + (1).to_bytes(4, "big")
     entry = bytes(24) + (0o100644).to_bytes(4, "big") + bytes(12) + b"\1" * 20 + (1).to_bytes(2, "big") + b"f\0"
     padded = entry + bytes(-len(entry) % 8)
