@@ -9,9 +9,19 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from termgym.errors import SandboxError
+from termgym.session.lines import AWAKE
 from termgym.session.session import Session
 
 _LONGEST_WAIT = 60.0  # [s]; epoll wants a bound, the sessions' own deadlines are what counts
+
+
+def _eager(epoll: select.epoll, seconds: float) -> list[tuple[int, int]]:
+    """Return what is ready within a time; stay awake at first, as ``Lines.poll`` does."""
+    found = epoll.poll(0)
+    end = time.monotonic() + min(AWAKE, seconds)
+    while not found and time.monotonic() < end:
+        found = epoll.poll(0)
+    return found or epoll.poll(max(0.0, seconds - AWAKE))
 
 
 class Driver:
@@ -40,7 +50,9 @@ class Driver:
             self._watch(session)
         while running:
             first = min([session.deadline() for session in running])
-            for fd, events in epoll.poll(min(max(0.0, first - time.monotonic()), _LONGEST_WAIT)):
+            pause = min(max(0.0, first - time.monotonic()), _LONGEST_WAIT)
+            # Many shells need the processors themselves, and keep them awake.
+            for fd, events in _eager(epoll, pause) if len(running) == 1 else epoll.poll(pause):
                 of = self._sessions.get(fd)  # none: let go earlier in this very batch of events
                 if of in running:
                     self._advance(of, running, failed, fd, events)

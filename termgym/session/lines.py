@@ -7,6 +7,7 @@ import os
 import select
 import termios
 from collections.abc import Sequence
+from time import monotonic
 
 from termgym.session.terminal import Terminal, open_slave
 
@@ -14,6 +15,10 @@ _CHUNK = 65_536  # per read; a pty gives at most 4095 at once [bytes]
 _MODES = 60  # struct termios of the kernel, with room [bytes]
 _TCSETS = 0x5402  # ioctl_tty(2)
 _INBOX_LIMIT = 1 << 20  # junk that the agent may have in the report pipe before the oldest of it goes [bytes]
+
+
+AWAKE = 0.0003 if len(os.sched_getaffinity(0)) > 1 else 0.0
+"""How long to look again and again before sleeping [s]; not on a single processor, which the shell needs itself."""
 
 
 class Lines:
@@ -52,8 +57,16 @@ class Lines:
         self._refresh()
 
     def poll(self, seconds: float) -> list[tuple[int, int]]:
-        """Return what is ready within a time."""
-        return self._poll.poll(seconds * 1000)
+        """Return what is ready within a time.
+
+        A builtin answers sooner than a processor that sleeps wakes up, so at first it is kept awake.
+        """
+        found = self._poll.poll(0)
+        end = monotonic() + min(AWAKE, seconds)
+        while not found and monotonic() < end:
+            os.sched_yield()  # the kernel hands our bytes on in a thread of its own, perhaps on this processor
+            found = self._poll.poll(0)
+        return found or self._poll.poll(max(0.0, seconds - AWAKE) * 1000)
 
     def write(self, fd: int, data: bytes) -> None:
         """Send bytes; what the kernel does not take now goes when ``flush`` is called.
