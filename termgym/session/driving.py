@@ -48,19 +48,22 @@ class Driver:
         failed: dict[Session, SandboxError] = {}
         for session in running:
             self._watch(session)
+        first = min((session.deadline() for session in running), default=0.0)
         while running:
-            first = min([session.deadline() for session in running])
             pause = min(max(0.0, first - time.monotonic()), _LONGEST_WAIT)
             # Many shells need the processors themselves, and keep them awake.
             for fd, events in _eager(epoll, pause) if len(running) == 1 else epoll.poll(pause):
                 of = self._sessions.get(fd)  # none: let go earlier in this very batch of events
                 if of in running:
                     self._advance(of, running, failed, fd, events)
+                    if of in running:
+                        first = min(first, of.deadline())
                 elif of is not None:
                     self.forget(of)
             if time.monotonic() >= first:
                 for session in [session for session in running if session.deadline() <= time.monotonic()]:
                     self._advance(session, running, failed)
+                first = min((session.deadline() for session in running), default=0.0)
         return failed
 
     def _advance(
