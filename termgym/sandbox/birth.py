@@ -15,18 +15,7 @@ from typing import NamedTuple
 from termgym.errors import SandboxError
 from termgym.sandbox.child import Child, spawn
 from termgym.sandbox.processes import children
-from termgym.session.terminal import (
-    ERROR_FD,
-    MAIN_FD,
-    REPORT_FD,
-    SCRIPT_FD,
-    SHELL,
-    open_pty,
-    reserved_numbers,
-    set_raw,
-    set_screen,
-    shell_environment,
-)
+from termgym.session.terminal import SHELL, open_ends, shell_environment
 
 _TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a master's slave
 START_DEADLINE = 20.0  # [s]; a start takes milliseconds, but a loaded machine may take its time
@@ -56,32 +45,12 @@ def start_bash(
         owner: uid and gid that the slaves are given to.
     """
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
-        theirs.enter_context(reserved_numbers())
-        pairs = [open_pty(ptmx, ours, theirs) for _ in range(3)]
-        (command, command_end), (main, main_end), (error, error_end) = pairs
-        report, report_end = os.pipe2(os.O_CLOEXEC)
-        ours.callback(os.close, report)
-        theirs.callback(os.close, report_end)
-        script = os.memfd_create("script", os.MFD_CLOEXEC)
-        ours.callback(os.close, script)
-        set_raw(command_end)
-        for end in (main_end, error_end):
-            set_screen(end)
-        if owner is not None:
-            for end in (command_end, main_end, error_end):
-                os.fchown(end, *owner)
-        for fd in (command, main, error, report):
-            os.set_blocking(fd, False)
-        number = struct.unpack("i", fcntl.ioctl(main, _TIOCGPTN, b"\0" * 4))[0]
-        streams = {0: command_end, REPORT_FD: report_end, SCRIPT_FD: script, MAIN_FD: main_end, ERROR_FD: error_end}
-        process = spawn(
-            [*prefix, *SHELL],
-            shell_environment(env),
-            {**streams, **files},
-            terminal=f"{_slaves_of(ptmx)}/{number}",
-        )
+        ends = open_ends(ptmx, owner, ours, theirs)
+        number = struct.unpack("i", fcntl.ioctl(ends.kept[1], _TIOCGPTN, b"\0" * 4))[0]
+        slave = f"{_slaves_of(ptmx)}/{number}"
+        process = spawn([*prefix, *SHELL], shell_environment(env), {**ends.given, **files}, terminal=slave)
         ours.pop_all()
-    return Shell(process, command, main, error, report, script)
+    return Shell(process, *ends.kept)
 
 
 def _slaves_of(ptmx: str) -> str:

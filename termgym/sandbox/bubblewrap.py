@@ -63,13 +63,7 @@ def launcher(
     sandbox is a user namespace in which the agent's uid is the caller's own.
     """
     passed: dict[int, int] = {}
-    argv = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    if not view.network:
-        argv.append("--unshare-net")
-    if not real_root:
-        argv += ["--unshare-user", "--uid", str(AGENT_UID), "--gid", str(AGENT_GID)]
-    # --new-session is left out on purpose: it would take the controlling terminal away.
-    argv += ["--hostname", HOSTNAME, "--die-with-parent"]
+    argv = _namespaces(view, real_root=real_root)
     if pipes is not None:
         argv += ["--info-fd", str(_INFO_FD), "--block-fd", str(_GO_FD)]
         passed |= {_INFO_FD: pipes[0], _GO_FD: pipes[1]}
@@ -92,6 +86,17 @@ def launcher(
         passed[_OPTIONS_FD] = _file_of(b"".join(os.fsencode(word) + b"\0" for word in argv), files)
         program = AS_AGENT if real_root else ()
         yield [executable() or "bwrap", "--args", str(_OPTIONS_FD), "--", *program], passed
+
+
+def _namespaces(view: View, *, real_root: bool) -> list[str]:
+    argv = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    if not view.network:
+        argv.append("--unshare-net")
+    if not real_root:
+        argv += ["--unshare-user", "--uid", str(AGENT_UID), "--gid", str(AGENT_GID)]
+    # --new-session is left out on purpose: it would take the controlling terminal away.
+    argv += ["--hostname", HOSTNAME, "--die-with-parent"]
+    return argv
 
 
 def rehearse(tree: Path, etc: Path, proc_files: Sequence[tuple[str, str]], *, real_root: bool) -> None:

@@ -106,44 +106,66 @@ def spawn_bash(
             f"pass_fds: {sorted(clash)!r} belong to the shell's own lines (240 to 243); duplicate them to other numbers"
         )
     with _spawning, contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
-        theirs.enter_context(reserved_numbers())
-        pairs = [open_pty(ptmx, ours, theirs) for _ in range(3)]
-        (command, command_end), (main, main_end), (error, error_end) = pairs
-        report, report_end = os.pipe2(os.O_CLOEXEC)
-        ours.callback(os.close, report)
-        theirs.callback(os.close, report_end)
-        script = os.memfd_create("script", os.MFD_CLOEXEC)
-        ours.callback(os.close, script)
-        set_raw(command_end)
-        for end in (main_end, error_end):
-            set_screen(end)
-        if owner is not None:
-            for end in (command_end, main_end, error_end):
-                os.fchown(end, *owner)
-        for fd in (command, main, error, report):
-            os.set_blocking(fd, False)
+        ends = open_ends(ptmx, owner, ours, theirs)
         process = subprocess.Popen(
             [*prefix, *SHELL],
-            stdin=command_end,
-            stdout=main_end,
-            stderr=main_end,
+            stdin=ends.given[0],
+            stdout=ends.given[MAIN_FD],
+            stderr=ends.given[MAIN_FD],
             pass_fds=(REPORT_FD, SCRIPT_FD, MAIN_FD, ERROR_FD, *pass_fds),
             start_new_session=True,
-            preexec_fn=_attach(report_end, script, main_end, error_end, preexec),
+            preexec_fn=_attach(ends.given, preexec),
             env=shell_environment(env),
             cwd=cwd,
         )
         ours.pop_all()
-    return Spawned(process, command, main, error, report, script)
+    return Spawned(process, *ends.kept)
 
 
-def _attach(report: int, script: int, main: int, error: int, preexec: Callable[[], None] | None) -> Callable[[], None]:
+class Ends(NamedTuple):
+    """Both ends of a shell's lines."""
+
+    kept: tuple[int, int, int, int, int]
+    """Ours: command, main, error, report, script."""
+    given: dict[int, int]
+    """The shell's number -> what this process has open for it; its 1 and 2 are the main pty as well."""
+
+
+def open_ends(
+    ptmx: str, owner: tuple[int, int] | None, ours: contextlib.ExitStack, theirs: contextlib.ExitStack
+) -> Ends:
+    """Open a shell's three ptys, report pipe and memfd; the stacks close what is kept and what is given.
+
+    Raises:
+        OSError: no pty left.
+    """
+    theirs.enter_context(reserved_numbers())
+    pairs = [open_pty(ptmx, ours, theirs) for _ in range(3)]
+    (command, command_end), (main, main_end), (error, error_end) = pairs
+    report, report_end = os.pipe2(os.O_CLOEXEC)
+    ours.callback(os.close, report)
+    theirs.callback(os.close, report_end)
+    script = os.memfd_create("script", os.MFD_CLOEXEC)
+    ours.callback(os.close, script)
+    set_raw(command_end)
+    for end in (main_end, error_end):
+        set_screen(end)
+    if owner is not None:
+        for end in (command_end, main_end, error_end):
+            os.fchown(end, *owner)
+    for fd in (command, main, error, report):
+        os.set_blocking(fd, False)
+    given = {0: command_end, REPORT_FD: report_end, SCRIPT_FD: script, MAIN_FD: main_end, ERROR_FD: error_end}
+    return Ends((command, main, error, report, script), given)
+
+
+def _attach(given: Mapping[int, int], preexec: Callable[[], None] | None) -> Callable[[], None]:
     """Return what the child does between fork and exec."""
 
     def attach() -> None:
         fcntl.ioctl(1, termios.TIOCSCTTY, 0)
-        for source, number in ((report, REPORT_FD), (script, SCRIPT_FD), (main, MAIN_FD), (error, ERROR_FD)):
-            os.dup2(source, number)
+        for number in (REPORT_FD, SCRIPT_FD, MAIN_FD, ERROR_FD):
+            os.dup2(given[number], number)
         # A parent that ignores or blocks signals (nohup, a test runner) must not hand that down.
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)

@@ -113,27 +113,13 @@ def _task(
 ) -> Task:  # fmt: skip
     """Return the task whose answer is the backup of day ``good``."""
     content = f"{at.root}/content"
-    sound = [number for number in archives if number <= good]
-    goal: tuple[Check, ...] = (
-        holds(
-            f"cd {content} && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum",
-            pattern=_listing({**at.states[good], **at.late}),
-        ),
-        holds(f'test -z "$(find {content} ! -type f ! -type d)"'),
-        FileMode(path=f"{content}/build", mode="0755"),
-        FileHash(path=f"{at.root}/check", sha256=sha256(CHECK)),
-        *(
-            holds(f"gzip -dc {at.backups}/{at.archive(number)} | sha256sum", pattern=sha256(archives[number]))
-            for number in sound
-        ),
-    )
     readme = [
         f"{at.name}-DAY.sha256 lists what content/ of {at.name} held on DAY; the archive of DAY was packed from it."
     ]
     return Task(
         id=world.name,
         instruction=_instruction(world, at),
-        goal=goal,
+        goal=_goal(at, good, archives),
         files=(
             FileSpec(f"{at.root}/check", CHECK, mode=0o755),
             *(FileSpec(f"{content}/{path}", body) for path, body in at.late.items()),
@@ -151,6 +137,25 @@ def _task(
             seen,
         ),
         oracle=(act(f"cd {at.root}"), act(unpack), act("./check", OutputContains(pattern="content is whole"))),
+    )
+
+
+def _goal(at: Scene, good: int, archives: Mapping[int, bytes]) -> tuple[Check, ...]:
+    """Return what must hold: the content of day ``good`` and what came later, and no sound backup harmed."""
+    content = f"{at.root}/content"
+    sound = [number for number in archives if number <= good]
+    return (
+        holds(
+            f"cd {content} && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum",
+            pattern=_listing({**at.states[good], **at.late}),
+        ),
+        holds(f'test -z "$(find {content} ! -type f ! -type d)"'),
+        FileMode(path=f"{content}/build", mode="0755"),
+        FileHash(path=f"{at.root}/check", sha256=sha256(CHECK)),
+        *(
+            holds(f"gzip -dc {at.backups}/{at.archive(number)} | sha256sum", pattern=sha256(archives[number]))
+            for number in sound
+        ),
     )
 
 
