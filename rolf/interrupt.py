@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
+from typing import Any
 
 _STILL_THERE = b"\n^C was sent again; what ignores it is stopped at its time-out (60 s for a plain line)\n"
 
@@ -23,7 +24,7 @@ class Interrupts:
         self._raising = False
         self._passing = False
         self._count = 0
-        self._former: signal._HANDLER = None
+        self._former: Callable[[int, FrameType | None], Any] | int | None = None
 
     def __enter__(self) -> None:
         self._former = signal.signal(signal.SIGINT, self._heard)

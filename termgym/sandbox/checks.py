@@ -66,6 +66,14 @@ def _expect(condition: bool, message: str) -> None:
         raise Unfit(message)
 
 
+def _until(look: Callable[[], object], seconds: float = 5.0) -> bool:
+    """Return whether ``look`` finds something within a time."""
+    end = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return bool(found)
+
+
 def _do(session: Session, command: str, timeout: float = 10.0) -> StepResult:
     return session.step(command.encode(), timeout=timeout)
 
@@ -103,7 +111,7 @@ def keeps_nothing_alive(sandbox: Sandbox) -> None:
     for name, command in SURVIVORS.items():
         session = sandbox.start(_TASK)
         _says(session, command + " 2>/dev/null", "up")
-        _expect(len(sandbox.processes()) > 0, f"{name}: the payload did not start, so the check would prove nothing")
+        _expect(_until(sandbox.processes), f"{name}: the payload did not start, so the check would prove nothing")
         sandbox.kill()
         left = sandbox.processes()
         _expect(left == (), f"{name}: {left} survived kill()")
