@@ -62,6 +62,8 @@ class Lines:
         A builtin answers sooner than a processor that sleeps wakes up, so at first it is kept awake.
         """
         found = self._poll.poll(0)
+        if found or seconds <= 0:
+            return found
         end = monotonic() + min(AWAKE, seconds)
         while not found and monotonic() < end:
             os.sched_yield()  # the kernel hands our bytes on in a thread of its own, perhaps on this processor
