@@ -29,7 +29,7 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         ...         for _ in range(3):
         ...             _ = env.step(1)
         ...     print(replay(f"{folder}/pole.jsonl"))
-        equal: 3 steps in 1 of gymnasium:CartPole-v1
+        equal: 3 steps in 1 episode of gymnasium:CartPole-v1
 
     Args:
         env: The environment, made by ``gymnasium.make``.
