@@ -313,7 +313,7 @@ class LocalSandbox:
             "snapshot": self._facts.get("snapshot"),
             "limits": dict(self._hello["limits"]),
             "network": "host" if self._network or not self._isolated else "none",
-            "missing": dict(self._hello["missing"]),
+            "missing": {**self._hello["missing"], **self._facts.get("missing", {})},
         }
 
     def close(self) -> None:

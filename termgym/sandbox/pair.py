@@ -38,6 +38,7 @@ class Pair:
         self._ready: Started | None = None
         self._wanted: tuple[Path, dict[str, Any]] | None = None
         self._signature = ""
+        self._no_spare: dict[str, str] = {}
         self.tokens: set[str] = set()
         """Files kept by ``save``; they belong to the machine in use, which then stays in use."""
 
@@ -74,6 +75,7 @@ class Pair:
             self.machine.stand_on(base, request)
             started = Started(*self.machine.start_shell())
         self._wanted = (base, request) if repeated and self._can_spare() else None
+        started.facts["missing"] = self._no_spare
         return started
 
     def _can_spare(self) -> bool:
@@ -81,7 +83,7 @@ class Pair:
         return self._may_spare and not self.tokens and snapshot is not None and snapshot.name.startswith("overlay")
 
     def do_chore(self) -> None:
-        """Make the spare ready. If it cannot be, the next start is made without, and says what is wrong."""
+        """Make the spare ready. If it cannot be, later starts are made without, and their facts say why."""
         assert self._wanted is not None
         base, request = self._wanted
         self._wanted = None
@@ -91,8 +93,9 @@ class Pair:
             self._other.kill()
             self._other.stand_on(base, request)
             self._ready = Started(*self._other.start_shell())
-        except (TermGymError, OSError):
+        except (TermGymError, OSError) as error:
             self._may_spare = False
+            self._no_spare = {"spare shell": str(error)}
             self._retire()
 
     def _retire(self) -> None:

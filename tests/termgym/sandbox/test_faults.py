@@ -252,8 +252,11 @@ def test_a_fork_uses_a_supervisor_of_its_own(sandbox: Sandbox) -> None:
 
 def test_closing_twice_is_closing_once(sandbox: Sandbox) -> None:
     sandbox.start(EMPTY)
+    machine = Path(f"/proc/{sandbox._hello['pid']}/root/mnt/m{sandbox._machine}")  # type: ignore[attr-defined]
+    assert machine.is_dir()
     sandbox.close()
     sandbox.close()
+    assert not machine.exists()
 
 
 def test_unavailable_clock_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +65,12 @@ def test_figures_are_those_of_the_machine_in_use(sandbox: LocalSandbox) -> None:
         used = sandbox.metrics().cpu_s
         assert used is not None
         assert used > 0.02
+
+
+def test_a_spare_that_cannot_be_made_is_reported_and_not_missed(sandbox: LocalSandbox) -> None:
+    Path(f"/proc/{sandbox._hello['pid']}/root/mnt/m{sandbox._machine}b").mkdir()  # where the spare would have its own
+    for _ in range(5):
+        assert sandbox.start(FIRST).step(b"cat f", timeout=10).stdout == b"first\n"
+    missing = sandbox.capabilities()["missing"]
+    assert isinstance(missing, dict)
+    assert "File exists" in missing["spare shell"]
