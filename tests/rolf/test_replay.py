@@ -70,6 +70,13 @@ def test_names_a_field_deep_inside(tmp_path: Path) -> None:
     assert report.divergence.got == "nothing"
 
 
+def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
+    """Those said a step's reward terms twice, in the line and in its info; they must stay good for a replay."""
+    path = record(tmp_path / "t.jsonl")
+    edit(path, 4, "reward_terms", {"upright": 1.0})
+    assert replay(path).equal
+
+
 def test_an_observation_is_named_before_the_reward_that_follows_from_it(tmp_path: Path) -> None:
     path = record(tmp_path / "t.jsonl")
     edit(path, 5, "reward", 9.0)

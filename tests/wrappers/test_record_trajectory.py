@@ -62,7 +62,8 @@ def test_writes_a_line_for_everything_that_happens(tmp_path: Path) -> None:
     assert [line["type"] for line in rest] == ["reset", "step", "step", "final", "reset", "final"]
     assert rest[0]["seed"] == 5
     assert rest[1]["action"] == [0]
-    assert rest[1]["reward_terms"] == {"count": 1.0}
+    assert rest[1]["info"]["reward_terms"] == {"count": 1.0}
+    assert "reward_terms" not in rest[1], "each fact is told once"
     assert rest[2]["terminated"] is True
     assert rest[3] == {
         "type": "final",

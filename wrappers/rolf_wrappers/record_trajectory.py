@@ -77,7 +77,6 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             action=self.env.action_space.to_jsonable([action]),
             observation=observation,
             reward=float(reward),
-            reward_terms=info.get("reward_terms"),
             terminated=bool(terminated),
             truncated=bool(truncated),
             info=info,
