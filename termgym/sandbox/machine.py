@@ -31,7 +31,7 @@ from termgym.snapshot.protocol import Snapshot
 _SPARE = 32 << 20
 """Memory that a new shell finds free, whatever files fill the rest [bytes]."""
 _PTYS = 64
-"""Terminals of one sandbox, the shell's own three included; kernel.pty.max holds for the whole host."""
+"""Terminals of one sandbox, the shell's own two included; kernel.pty.max holds for the whole host."""
 
 
 @dataclass(frozen=True, slots=True)

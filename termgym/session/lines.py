@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import select
+import socket
 import termios
 from collections.abc import Sequence
 from time import monotonic
@@ -24,10 +25,12 @@ AWAKE = 0.0003 if len(os.sched_getaffinity(0)) > 1 else 0.0
 class Lines:
     """Non-blocking reads and writes on one terminal, with the poll interests that they need."""
 
-    __slots__ = ("_fds", "_interests", "_modes", "_now", "_outbox", "_poll", "_terminal", "inbox", "open")
+    __slots__ = ("_command", "_fds", "_interests", "_modes", "_now", "_outbox", "_poll", "_terminal", "inbox", "open")
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
+        self._command = socket.socket(fileno=terminal.command_fd)
+        self._command.setblocking(False)  # as it is already; the object has to know
         self._outbox: dict[int, bytearray] = {}
         self.inbox = b""
         """What came through the report pipe."""
@@ -78,7 +81,7 @@ class Lines:
         """
         if fd not in self._outbox:
             try:
-                sent = os.write(fd, data)
+                sent = self._send(fd, data)
             except BlockingIOError:
                 sent = 0
             if sent == len(data):
@@ -93,13 +96,19 @@ class Lines:
         if waiting is None:
             return
         try:
-            del waiting[: os.write(fd, waiting[:_CHUNK])]
+            del waiting[: self._send(fd, waiting[:_CHUNK])]
         except BlockingIOError:
             return
         except OSError:  # EIO: nobody is at the other end any more, which shows elsewhere
             waiting.clear()
         if not waiting:
             self.forget_unsent(fd)
+
+    def _send(self, fd: int, data: bytes | bytearray) -> int:
+        if fd == self._terminal.command_fd:
+            # Whoever embeds this may have SIGPIPE end the process, as it does by default.
+            return self._command.send(data, socket.MSG_NOSIGNAL)
+        return os.write(fd, data)
 
     def forget_unsent(self, fd: int) -> None:
         """Drop what is left for a line."""
@@ -131,7 +140,7 @@ class Lines:
 
     def remember_modes(self) -> None:
         """Take the tty modes as they are now for the right ones."""
-        for fd in (self._terminal.command_fd, self._terminal.main_fd, self._terminal.error_fd):
+        for fd in (self._terminal.main_fd, self._terminal.error_fd):
             self._modes[fd] = fcntl.ioctl(fd, termios.TCGETS, bytes(_MODES))
 
     def restore_modes(self) -> None:
@@ -152,9 +161,14 @@ class Lines:
             finally:
                 os.close(slave)
 
+    def detach(self) -> None:
+        """Leave the descriptors to whoever made the terminal."""
+        self._command.detach()
+
     def close(self) -> None:
         """Close our ends."""
-        for fd in self._terminal[:5]:
+        self._command.close()
+        for fd in self._terminal[1:5]:
             os.close(fd)
         self.open.clear()
 

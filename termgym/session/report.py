@@ -1,6 +1,6 @@
 """What is typed to the shell for one command, and what comes back on the report pipe.
 
-A step is one line on the command pty. It runs the agent's command, verbatim, in ``eval`` at top level (so that
+A step is one line on the command socket. It runs the agent's command, verbatim, in ``eval`` at top level (so that
 ``declare``, ``break`` and ``return`` behave, and syntax errors stay inside), and reports. A second line asks for the
 report once more if the first was unwound (^C, ``${x?}``, ``set -u``) and came to none of its own; when that can be
 seen from outside it is sent only then. The redirection of ``eval`` gives the command the terminal as its input. Our
@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-LINE_LIMIT = 1500  # longer commands go through the memfd: the pty's input buffer takes 4095 bytes [bytes]
+LINE_LIMIT = 1500  # longer commands go through the memfd: bash takes longer over each byte of a line [bytes]
 VALUE_LIMIT = 4096  # of a watched variable [characters]
 # Errors to their own pty; then close-on-exec for 240 to 243, which bash has no command for: it gives the flag to its
 # own saved copies (10 to 13 while the redirections of an ``eval`` last), and to duplicates of such descriptors.

@@ -300,7 +300,7 @@ class Session:
             self._state = Stage.STOPPING
             self._start_ladder(PATIENT)
             return
-        glance = step.glance_due(now) and not self._shell.asked_again and self._shell.watcher.has_come_to_rest()
+        glance = step.glance_due(now) and not self._shell.asked_again and self._shell.watcher.listens()
         if glance or step.look_due(now) or not self._shell.connected:
             self._take_ready()  # a report may have come in while this process had no turn
             if self._take_report():
@@ -331,7 +331,7 @@ class Session:
 
     def _press_on(self, now: float) -> None:
         """Step up, or see whether the rung was high enough."""
-        if self._shell.watcher.has_come_to_rest():
+        if self._shell.watcher.listens():
             self._shell.ask_again()
         if now >= self._step.end:
             self._step_up(now)

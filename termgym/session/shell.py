@@ -33,8 +33,9 @@ class Shell:
 
     def __init__(self, terminal: Terminal, watch: Sequence[str], start_timeout: float) -> None:
         self.terminal = terminal
-        self.lines = Lines(terminal)
+        self._wire = self._usual_wire = Wire(watch)
         self.watcher = Watcher(terminal)
+        self.lines = Lines(terminal)
         self.last = Report(0, b"", False, b"", {}, b"")
         """The latest report."""
         self.nonces = (b"-", b"-")
@@ -48,7 +49,6 @@ class Shell:
         """Variables that the commands to come report beside those of ``watch``."""
         self._before = self.last
         self._may_lose_lines = False
-        self._wire = self._usual_wire = Wire(watch)
         self._cwd_link = f"/proc/{terminal.shell_pid}/cwd"
         self._pidfd = -1
         self._closed = False
@@ -56,14 +56,14 @@ class Shell:
             self._pidfd = os.pidfd_open(terminal.shell_pid)
             self.lines.watch(self._pidfd)
         except OSError as error:
-            self._forget_process()
+            self._give_up()
             raise SandboxLost(
                 f"the shell (pid {terminal.shell_pid}) ended before it was asked anything: {error}"
             ) from error
         try:
             self._shake_hands(start_timeout)
         except BaseException:
-            self._forget_process()
+            self._give_up()
             raise
 
     @property
@@ -103,7 +103,7 @@ class Shell:
         """Type a command.
 
         Raises:
-            OSError: the command pty has no other end any more.
+            OSError: the command socket has no other end any more.
         """
         self._new_nonce()
         if self.watched_also or self._wire is not self._usual_wire:
@@ -204,6 +204,10 @@ class Shell:
             self._closed = True
             self.lines.close()
             self._forget_process()
+
+    def _give_up(self) -> None:
+        self.lines.detach()
+        self._forget_process()
 
     def _forget_process(self) -> None:
         if self._pidfd >= 0:

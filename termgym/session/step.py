@@ -178,7 +178,7 @@ class Step:
             return Finding.NOTHING, sight
         if sight.verdict is Verdict.WAITS:
             return (Finding.REPLACED if replaced else Finding.WAITS), sight
-        # It listens without having reported, has lost its command pty or is stopped.
+        # It listens without having reported, has lost its command socket or is stopped.
         return Finding.CUT_OFF, sight
 
     def answer(self) -> bytes | None:

@@ -1,13 +1,16 @@
-"""Terminals: three ptys, a report pipe, and a bash at their far end.
+"""Terminals: two ptys, a command line to drive the shell by, a report pipe, and a bash at their far end.
 
 Standard library only: the supervisor imports this module without the rest of the package.
 
 The shell's file descriptors are
-    0    command pty (raw, not the controlling terminal): the lines that drive the shell
+    0    command socket: the lines that drive the shell
     1    main pty, the controlling terminal: what a person would see and type into
     2    main pty at first, where bash looks for its job-control terminal; the first line moves it to the error pty
     240  report pipe (write end)      241  memfd for long commands
     242  main pty again               243  error pty
+
+The command line is a socket because a pty hands bytes on in a thread of the kernel, which costs a builtin step a third
+of its time, and because nobody can open a socket a second time by its name in /proc, as they could a pipe.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import contextlib
 import fcntl
 import os
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -48,7 +52,7 @@ class Terminal(NamedTuple):
     """Our ends of a shell's ptys and report pipe, and the ways to end it. Made by a sandbox, used by a Session."""
 
     command_fd: int
-    """Master of the raw command pty (the shell's fd 0)."""
+    """Our end of the socket that the shell reads its lines from (its fd 0)."""
     main_fd: int
     """Master of the controlling terminal (fd 1; keystrokes go here)."""
     error_fd: int
@@ -134,25 +138,25 @@ class Ends(NamedTuple):
 def open_ends(
     ptmx: str, owner: tuple[int, int] | None, ours: contextlib.ExitStack, theirs: contextlib.ExitStack
 ) -> Ends:
-    """Open a shell's three ptys, report pipe and memfd; the stacks close what is kept and what is given.
+    """Open a shell's command socket, two ptys, report pipe and memfd; the stacks close what is kept and what is given.
 
     Raises:
         OSError: no pty left.
     """
     theirs.enter_context(reserved_numbers())
-    pairs = [open_pty(ptmx, ours, theirs) for _ in range(3)]
-    (command, command_end), (main, main_end), (error, error_end) = pairs
+    (main, main_end), (error, error_end) = pairs = [open_pty(ptmx, ours, theirs) for _ in range(2)]
+    command, command_end = (end.detach() for end in socket.socketpair())
+    ours.callback(os.close, command)
+    theirs.callback(os.close, command_end)
     report, report_end = os.pipe2(os.O_CLOEXEC)
     ours.callback(os.close, report)
     theirs.callback(os.close, report_end)
     script = os.memfd_create("script", os.MFD_CLOEXEC)
     ours.callback(os.close, script)
-    set_raw(command_end)
-    for end in (main_end, error_end):
-        set_screen(end)
-    if owner is not None:
-        for end in (command_end, main_end, error_end):
-            os.fchown(end, *owner)
+    for _, screen in pairs:
+        set_screen(screen)
+        if owner is not None:
+            os.fchown(screen, *owner)
     for fd in (command, main, error, report):
         os.set_blocking(fd, False)
     given = {0: command_end, REPORT_FD: report_end, SCRIPT_FD: script, MAIN_FD: main_end, ERROR_FD: error_end}
@@ -207,17 +211,6 @@ def open_pty(ptmx: str, ours: contextlib.ExitStack, theirs: contextlib.ExitStack
 def open_slave(master: int) -> int:
     """Return a descriptor of a master's slave, whatever devpts instance it lives in."""
     return fcntl.ioctl(master, TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-
-
-def set_raw(slave: int) -> None:
-    """Make a tty pass every byte as it is: in canonical mode a line is cut at 4095 bytes."""
-    attributes = termios.tcgetattr(slave)
-    attributes[0] = 0
-    attributes[1] &= ~termios.OPOST
-    attributes[3] = 0
-    attributes[6][termios.VMIN] = 1
-    attributes[6][termios.VTIME] = 0
-    termios.tcsetattr(slave, termios.TCSANOW, attributes)
 
 
 def set_screen(slave: int) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import select
 import stat
 import struct
 import termios
@@ -22,7 +21,7 @@ from typing import NamedTuple
 
 from termgym.session.blocking import PTMX, Blocked, blocked_threads, read_call
 from termgym.session.process import ProcessStat, read_stat
-from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal, open_slave
+from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
 
 _TIOCGPTN = 0x80045430  # ioctl_tty(2): number of a master's slave
 _CONTROLLING = os.makedev(5, 0)  # /dev/tty
@@ -37,7 +36,7 @@ class Verdict(Enum):
     BUSY = "something runs, or nothing can be said"
     WAITS = "a program waits for keystrokes"
     LISTENS = "the shell reads its next command"
-    CUT_OFF = "the shell no longer has its command pty"
+    CUT_OFF = "the shell no longer has its command socket"
     STOPPED = "the shell is stopped"
     GONE = "the shell has ended"
 
@@ -57,19 +56,20 @@ class Watcher:
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
-        self._command = slave_device(terminal.command_fd)
+        self._command: tuple[int, int] | None = None
         self._main = slave_device(terminal.main_fd)
         self._error = slave_device(terminal.error_fd)
         self._image: tuple[str, bytes] | None = None
         self._idle_read: tuple[int, int, int] | None = None
 
     def remember_shell(self) -> None:
-        """Take what the shell's process is now for the shell at rest: its program, and how it reads its next command.
+        """Take what the shell's process is now for the shell at rest: its program, where and how it reads commands.
 
         By the buffer it reads into, its own reading is told apart from that of its ``read`` and ``select``.
         """
         shell = self._terminal.shell_pid
         self._image = _image(shell)
+        self._command = _file(shell, 0)
         end = monotonic() + _REST_LIMIT
         while self._idle_read is None and monotonic() < end:
             self._idle_read = read_call(shell)
@@ -83,7 +83,7 @@ class Watcher:
         """Return whether the shell still has what it needs to take a command: its input, its screens and its memfd."""
         shell = self._terminal.shell_pid
         return (
-            self._keeps_command_pty(shell)
+            self._keeps_command_socket(shell)
             and (_device(shell, MAIN_FD), _device(shell, ERROR_FD)) == (self._main, self._error)
             and _is_same_file(shell, REPORT_FD, self._terminal.report_fd)
             and _is_same_file(shell, SCRIPT_FD, self._terminal.script_fd)
@@ -91,24 +91,7 @@ class Watcher:
 
     def listens(self) -> bool:
         """Return whether the shell is blocked reading its next command."""
-        return self._at_rest() and _device(self._terminal.shell_pid, 0) == self._command
-
-    def has_come_to_rest(self) -> bool:
-        """Return whether the shell waits for its next command although it was sent one.
-
-        What was sent may still be under way: on a busy machine the kernel's worker that hands it to the reader can take
-        milliseconds. Polling the slave makes it do so.
-        """
-        if not self.listens():
-            return False
-        slave = open_slave(self._terminal.command_fd)
-        try:
-            poll = select.poll()
-            poll.register(slave, select.POLLIN)
-            poll.poll(0)
-        finally:
-            os.close(slave)
-        return self.listens()
+        return self._at_rest() and _file(self._terminal.shell_pid, 0) == self._command
 
     @property
     def sees_rest(self) -> bool:
@@ -127,9 +110,9 @@ class Watcher:
             return Sight(Verdict.GONE)
         if shell.state == "T":
             return Sight(Verdict.STOPPED, shell.pid)
-        if self.has_come_to_rest():
+        if self.listens():
             return Sight(Verdict.LISTENS, shell.pid)
-        if self._at_rest() or not self._keeps_command_pty(shell.pid):
+        if self._at_rest() or not self._keeps_command_socket(shell.pid):
             return Sight(Verdict.CUT_OFF, shell.pid)
         return self._look_for_reader(shell)
 
@@ -156,15 +139,15 @@ class Watcher:
             if status is not None and status.state not in "ZX":
                 yield status
 
-    def _keeps_command_pty(self, pid: int) -> bool:
-        """Return whether a descriptor of the shell is its command pty: fd 0, or during a command a saved copy."""
-        if _device(pid, 0) == self._command:
+    def _keeps_command_socket(self, pid: int) -> bool:
+        """Return whether a descriptor of the shell is its command socket: fd 0, or during a command a saved copy."""
+        if _file(pid, 0) == self._command:
             return True
         try:
             numbers = os.listdir(f"/proc/{pid}/fd")
         except OSError:
             return True  # may not look, or just ended: nothing can be said
-        return any(_device(pid, int(number)) == self._command for number in numbers)
+        return any(_file(pid, int(number)) == self._command for number in numbers)
 
     def _look_for_reader(self, shell: ProcessStat) -> Sight:
         everyone = list(self._processes())
@@ -238,6 +221,15 @@ def _device(pid: int, fd: int) -> int | None:
     except OSError:
         return None  # closed meanwhile, ended, or not ours to look at
     return status.st_rdev if stat.S_ISCHR(status.st_mode) else 0
+
+
+def _file(pid: int, fd: int) -> tuple[int, int] | None:
+    """Return what tells the file behind a process's descriptor from all others, None if it is not to be seen."""
+    try:
+        status = os.stat(f"/proc/{pid}/fd/{fd}")
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _is_same_file(pid: int, theirs: int, ours: int) -> bool:

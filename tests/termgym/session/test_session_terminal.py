@@ -39,7 +39,7 @@ def test_nothing_of_this_process_reaches_the_shell(tmp_path: Path) -> None:
         os.close(read_end)
         os.close(write_end)
     names = {int(name) for name in result.stdout.split()}
-    saved = {244, *range(10, 20)}  # where bash keeps its command pty while a command has the screen for input
+    saved = {244, *range(10, 20)}  # where bash keeps its command socket while a command has the screen for input
     assert names - saved == {0, 1, 2, 255, 240, 241, 242, 243}
     assert not list(tmp_path.glob(".*"))
 
@@ -99,3 +99,28 @@ def test_the_main_terminal_is_a_real_one() -> None:
     with host_session() as session:
         path = session.step(b"tty", timeout=5).stdout.decode().strip()
         assert stat.S_ISCHR(os.stat(path).st_mode)
+
+
+def test_a_program_cannot_open_the_line_that_drives_its_shell() -> None:
+    """Else it could slip in commands, or bytes that spoil the next one."""
+    look = b"for fd in /proc/$$/fd/*; do [[ $(readlink $fd) == socket:* ]] && echo echo SLIPPED IN > $fd; done"
+    with host_session() as session:
+        result = session.step(look, timeout=5)
+        after = session.step(b"echo after", timeout=5)
+    assert result.stderr.count(b"No such device or address") == 1
+    assert (after.stdout, after.stderr, after.late_output) == (b"after\n", b"", b"")
+
+
+def test_writing_to_a_shell_that_has_ended_does_not_end_this_process() -> None:
+    """Programs that let SIGPIPE end them, as command-line tools do, may drive a shell too."""
+    code = (
+        "import os, signal; signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+        "from termgym.session.host import host_terminal\n"
+        "from termgym.session.shell import Shell\n"
+        "terminal = host_terminal(); shell = Shell(terminal, (), 10.0); shell.kill(); terminal.wait(10.0)\n"
+        "try: shell.lines.write(terminal.command_fd, b'true\\n')\n"
+        "except OSError as error: print('noticed')\n"
+        "shell.close()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "noticed\n"), done.stderr
