@@ -12,14 +12,15 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache, wraps
 from typing import NamedTuple, Protocol, TypeVar
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from termgym.safety.launchers import INTERPRETERS, SHELLS, launched, program, shell_script
+from termgym.safety.launchers import launched, program
+from termgym.safety.scripts import Around, executed, scripts, with_input
 from termgym.safety.shelltree import ansi_c, leaves, programs, source, substitutions, without_heredocs
 
 PARSE_LIMIT = 8_192
@@ -89,19 +90,19 @@ def read(text: str, directory: str | None = None) -> CommandLine:
         directory: Where the shell stands before it.
     """
     reader = _Reader(directory)
-    reader.read(text, 0, _Around())
+    reader.read(text, 0, Around())
     return CommandLine(tuple(reader.calls), tuple(dict.fromkeys(reader.bombs)))
 
 
-class _Around(NamedTuple):
-    """What surrounds a command: its redirections and what flows into it."""
+class _Mark(NamedTuple):
+    """Where, in the order of the text, something begins or ends whose ``cd`` its surroundings do not follow."""
 
-    writes: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    upstream: tuple[tuple[str, ...], ...] = ()
-    stdin: str | None = None
-    """Literal standard input."""
-    substituted: tuple[str, ...] = ()
+    begins: bool
+    function: str = ""
+    """The function whose body ends here: a call of it goes where the body has gone."""
+
+
+_Visit = tuple[Node | _Mark, Around]
 
 
 @cache
@@ -117,8 +118,10 @@ class _Reader:
         self.bombs: list[str] = []
         self._variables: dict[str, str] = {}
         self._directory = directory
+        self._moves: dict[str, str | None] = {}
+        """Where functions have gone by their end."""
 
-    def read(self, text: str, depth: int, around: _Around) -> None:
+    def read(self, text: str, depth: int, around: Around) -> None:
         # The grammar takes NUL for the end of the text; bash drops it. Half surrogates cannot be encoded at all.
         data = text.replace("\0", "").replace("${IFS}", " ").replace("$IFS", " ").encode("utf-8", "replace")
         if len(data) > PARSE_LIMIT:
@@ -128,18 +131,34 @@ class _Reader:
             return
         root = Parser(_language()).parse(data).root_node
         if root.has_error:  # the tree holds what was understood; the coarser eye may catch what was not
+            stood = self._directory
             self._read_roughly(without_heredocs(data.decode()), depth)
-        stack = [(root, around)]
+            self._directory = stood
+        stack: list[_Visit] = [(root, around)]
+        entered: list[tuple[str | None, dict[str, str]]] = []
         while stack and len(self.calls) < CALL_LIMIT:
             node, around = stack.pop()
-            stack.extend(reversed(list(self._visit(node, around, depth))))
+            if not isinstance(node, _Mark):
+                stack.extend(reversed(list(self._visit(node, around, depth))))
+            elif node.begins:
+                entered.append((self._directory, dict(self._variables)))
+            else:
+                self._leave(node, *entered.pop())
 
-    def _visit(self, node: Node, around: _Around, depth: int) -> Iterator[tuple[Node, _Around]]:
+    def _leave(self, mark: _Mark, directory: str | None, variables: dict[str, str]) -> None:
+        """Go back to where something began; what a function's body sets stays known, for the body may be called."""
+        if not mark.function:
+            self._variables = variables
+        elif self._directory != directory:
+            self._moves[mark.function] = self._directory
+        self._directory = directory
+
+    def _visit(self, node: Node, around: Around, depth: int) -> Iterator[_Visit]:
         """Take in one node; yield those to visit next with what surrounds each."""
         match node.type:
             case "command":
                 self._command(node, around, depth)
-                yield from ((each, _Around()) for each in substitutions(node))
+                yield from ((each, Around()) for each in substitutions(node))
             case "redirected_statement":
                 yield from self._redirected(node, around)
             case "pipeline":
@@ -149,22 +168,26 @@ class _Reader:
             case "declaration_command" | "unset_command":
                 words = [self._word(each) for each in node.children]
                 self._add(words[0], tuple(words[1:]), around, elevated=False)
-                yield from ((each, _Around()) for each in node.named_children)
+                yield from ((each, Around()) for each in node.named_children)
             case "variable_assignment":
                 self._assign(node, around)
-                yield from ((each, _Around()) for each in substitutions(node))
+                yield from ((each, Around()) for each in substitutions(node))
             case "function_definition":
                 self._function(node)
-                yield from ((each, _Around()) for each in node.named_children)
+                name = node.child_by_field_name("name")
+                body = ((each, Around()) for each in node.named_children)
+                yield from _apart(body, "" if name is None else source(name))
             case "comment" | "heredoc_body" | "raw_string":
                 return
             case "for_statement":
                 self._loop(node)
                 yield from ((each, around) for each in node.named_children)
+            case "subshell" | "command_substitution" | "process_substitution":
+                yield from _apart(_commands(node, around))
             case _:
-                yield from ((each, around) for each in node.named_children)
+                yield from _commands(node, around)
 
-    def _command(self, node: Node, around: _Around, depth: int) -> None:
+    def _command(self, node: Node, around: Around, depth: int) -> None:
         words: list[str] = []
         for child in node.children:
             if child.type == "command_name":
@@ -178,22 +201,26 @@ class _Reader:
         inner = [name for each in substitutions(node) for name in programs(each)]
         self.call(words, around._replace(substituted=tuple(inner)), depth)
 
-    def call(self, words: Sequence[str], around: _Around, depth: int) -> None:
+    def call(self, words: Sequence[str], around: Around, depth: int) -> None:
         """Take in a command given as words, and what it starts in turn."""
         argv, through, elevated = launched(words)
         if not argv:
             return
         name, args = program(argv[0]), argv[1:]
         if "xargs" in through:
-            args = _with_input(args, around.upstream)
+            args = with_input(args, around.upstream)
         self._add(name, args, around, elevated=elevated)
-        if name == "cd":
+        if name == "cd" and _IN_THIS_SHELL.issuperset(through):
             self._change_directory(next((each for each in args if not each.startswith("-")), "~"))
+        elif name in self._moves:
+            self._directory = self._moves[name]
         if depth < DEPTH_LIMIT:
-            for script in _scripts(name, args, around):
-                self.read(script, depth + 1, _Around())
-            for inner in _executed(name, args):
-                self.call(inner, _Around(), depth + 1)
+            stood = self._directory
+            for script in scripts(name, args, around):
+                self.read(script, depth + 1, Around())
+                self._directory = self._directory if name == "eval" else stood
+            for inner in executed(name, args):
+                self.call(inner, Around(), depth + 1)
 
     def _change_directory(self, target: str) -> None:
         if target.startswith(("/", "~")):
@@ -203,11 +230,11 @@ class _Reader:
         else:
             self._directory = f"{self._directory}/{target}"
 
-    def _add(self, name: str, args: tuple[str, ...], around: _Around, *, elevated: bool) -> None:
+    def _add(self, name: str, args: tuple[str, ...], around: Around, *, elevated: bool) -> None:
         own = (around.writes, around.reads, around.upstream, around.substituted)
         self.calls.append(Call(name, args, *own, self._directory, elevated))
 
-    def _redirected(self, node: Node, around: _Around) -> Iterator[tuple[Node, _Around]]:
+    def _redirected(self, node: Node, around: Around) -> Iterator[_Visit]:
         body = node.child_by_field_name("body")
         beside: list[Node] = []
         for child in node.children:
@@ -224,21 +251,21 @@ class _Reader:
         if body is not None:
             yield body, around
             before = (*around.upstream, self._argv(body))
-            yield from ((each, _Around(upstream=before, stdin=around.stdin)) for each in beside)
+            yield from ((each, Around(upstream=before, stdin=around.stdin)) for each in beside)
         elif around.writes or around.reads:
             self._add("", (), around, elevated=False)  # a redirection alone still empties a file
 
-    def _with_redirect(self, node: Node, around: _Around) -> _Around:
+    def _with_redirect(self, node: Node, around: Around) -> Around:
         operator = next((each.type for each in node.children if not each.is_named), "")
         targets = tuple(self._word(each) for each in node.children_by_field_name("destination"))
         if operator.startswith("<"):
             return around._replace(reads=(*around.reads, *targets))
         return around._replace(writes=(*around.writes, *targets))
 
-    def _pipeline(self, node: Node, around: _Around) -> Iterator[tuple[Node, _Around]]:
+    def _pipeline(self, node: Node, around: Around) -> Iterator[_Visit]:
         before = around.upstream
         for index, child in enumerate(node.named_children):
-            yield child, (around if index == 0 else _Around(upstream=before))
+            yield from _apart([(child, around if index == 0 else Around(upstream=before))])
             before = (*before, self._argv(child))[-8:]
 
     def _argv(self, node: Node) -> tuple[str, ...]:
@@ -255,7 +282,7 @@ class _Reader:
         argv = launched(words).argv
         return (program(argv[0]), *argv[1:]) if argv else ()
 
-    def _assign(self, node: Node, around: _Around) -> None:
+    def _assign(self, node: Node, around: Around) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None:
             return
@@ -312,9 +339,17 @@ class _Reader:
         """Take in a text by its separators alone: quotes around separators are not understood."""
         before: tuple[tuple[str, ...], ...] = ()
         seen: set[tuple[object, ...]] = set()  # a long text repeats itself; what is known costs nothing
-        for piece in re.finditer(r"([^;&|\n(){}`]+)([;&|\n(){}`]*)", text):
+        stood: list[str | None] = []
+        after = ""
+        for piece in re.finditer(r"([^;&|\n(){}`]*)([;&|\n(){}`]+|\Z)", text):
             if len(self.calls) >= CALL_LIMIT:
                 return
+            for bracket in after:
+                if bracket == "(":
+                    stood.append(self._directory)
+                elif bracket == ")" and stood:
+                    self._directory = stood.pop()
+            after = piece[2]
             key = (piece[1], before)
             if key in seen and piece[2] != "|":
                 before = ()
@@ -325,54 +360,26 @@ class _Reader:
                 words.pop(0)
             if words and not words[0].startswith("#"):
                 writes = tuple(re.findall(r">{1,2}\s*([^\s<>&]+)", piece[1][:2048]))
-                self.call(words, _Around(writes=writes, upstream=before), max(depth, DEPTH_LIMIT - 1))
+                self.call(words, Around(writes=writes, upstream=before), max(depth, DEPTH_LIMIT - 1))
             before = (*before, tuple(words))[-8:] if piece[2] == "|" else ()
 
 
+_IN_THIS_SHELL = frozenset({"command", "builtin", "time", "!"})
+"""Launchers that start a builtin where they stand."""
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "time", "done", "fi", "{"})
 
 
-def _with_input(args: tuple[str, ...], upstream: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-    """Return the arguments that xargs would add when what it reads is written out: ``echo / | xargs rm -rf``."""
-    if not upstream or not upstream[-1] or upstream[-1][0] not in ("echo", "printf"):
-        return args
-    words = tuple(" ".join(upstream[-1][1:]).replace("\\n", " ").split())
-    return (*(word for arg in args for word in (words if arg == "{}" else (arg,))), *(() if "{}" in args else words))
+def _apart(visits: Iterable[_Visit], function: str = "") -> Iterator[_Visit]:
+    """Yield visits between two marks."""
+    yield _Mark(True), Around()
+    yield from visits
+    yield _Mark(False, function), Around()
 
 
-def _scripts(name: str, args: tuple[str, ...], around: _Around) -> Iterator[str]:
-    """Yield the texts that a command hands to a shell."""
-    if name in SHELLS:
-        script, from_stdin = shell_script(args)
-        if script is not None:
-            yield script
-        elif from_stdin:
-            if around.stdin is not None:
-                yield around.stdin
-            elif around.upstream and around.upstream[-1][:1] in (("echo",), ("printf",)):
-                yield " ".join(each for each in around.upstream[-1][1:] if not each.startswith("-"))
-    elif name == "eval":
-        yield " ".join(args)
-    elif name == "trap" and args and not args[0].startswith("-"):
-        yield args[0]
-    elif name in ("su", "runuser", "script", "sg", "newgrp") and "-c" in args[:-1]:
-        yield args[args.index("-c") + 1]
-    elif name == "watch":
-        yield " ".join(each for each in args if not each.startswith("-"))
-    elif name in INTERPRETERS or name in ("awk", "gawk", "mawk"):
-        code = " ".join(args) + (around.stdin or "")
-        yield from (found[2] for found in re.finditer(_CALLS_SHELL, code))
-
-
-_CALLS_SHELL = r"""\b(?:system|popen|exec|call|run|check_call|check_output|Popen|qx)\b\s*\(?\s*(["'])(.+?)\1"""
-"""How scripting languages hand a text to a shell."""
-
-
-def _executed(name: str, args: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the commands that find starts."""
-    if name not in ("find", "fd", "fdfind"):
-        return
-    for index, word in enumerate(args):
-        if word in ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X"):
-            ends = (at for at in range(index + 1, len(args)) if args[at] in (";", "+"))
-            yield args[index + 1 : next(ends, len(args))]
+def _commands(node: Node, around: Around) -> Iterator[_Visit]:
+    """Yield what is inside a node; what ends with ``&`` runs in a shell of its own."""
+    children = node.children
+    for index, child in enumerate(children, start=1):
+        if child.is_named:
+            in_background = index < len(children) and children[index].type == "&"
+            yield from _apart([(child, around)]) if in_background else [(child, around)]

@@ -550,6 +550,57 @@ def test_the_watch_goes_back_to_a_kept_state() -> None:
     assert not watch.unchecked("apt install x")
 
 
+LEFT_AGAIN = [
+    "(cd /); rm -rf *",
+    "cd / | cat; rm -rf *",
+    "cat < in | cd /; rm -rf *",
+    "cd / & rm -rf *",
+    "cd / && make & rm -rf *",
+    "echo $(cd /; pwd); rm -rf *",
+    "cat <(cd /; ls); rm -rf *",
+    "x=$(cd /; ls); rm -rf *",
+    "bash -c 'cd /'; rm -rf *",
+    "f() { cd /; }; rm -rf *",
+    "f() ( cd / ); f; rm -rf *",
+    "coproc cd /; rm -rf *",
+    "nohup cd /; rm -rf *",
+    "for i in 1 2; do (cd /); done; rm -rf *",
+    "(target=/); rm -rf $target",
+]
+ENTERED = [
+    "{ cd /; }; rm -rf *",
+    "eval 'cd /'; rm -rf *",
+    "f() { cd /; }; f; rm -rf *",
+    "command cd /; rm -rf *",
+    "if cd /; then rm -rf *; fi",
+    "(cd /; rm -rf *)",
+    "cd /; (cd /tmp); rm -rf *",
+    "cd /; cd /tmp & rm -rf *",
+    "cd /; f() { cd /tmp; }; rm -rf *",
+    "cd /; ls $(cd /tmp; ls); rm -rf *",
+    "cd /; (cd /tmp); rm -rf * ;; )",
+]
+
+
+@pytest.mark.parametrize("command", LEFT_AGAIN)
+def test_a_directory_is_left_with_the_shell_that_entered_it(command: str) -> None:
+    """``(cd /etc); rm -rf x`` removes x here: subshells, ends of pipes, jobs and functions never called go nowhere."""
+    assert violations(command, "/home/agent/work") == ()
+
+
+@pytest.mark.parametrize("command", ENTERED)
+def test_a_directory_that_was_entered_is_where_the_rest_runs(command: str) -> None:
+    """The other way round: coming back from a subshell must not hide where the shell itself has gone."""
+    assert "rm_rf_root" in violations(command, "/home/agent/work")
+
+
+def test_a_long_text_comes_back_from_a_subshell_too() -> None:
+    """Such a text is read by the coarser eye."""
+    padding = "echo " + "x " * PARSE_LIMIT + "\n"
+    assert violations(f"{padding}(cd /)\nrm -rf *", "/home/agent/work") == ()
+    assert "rm_rf_root" in violations(f"{padding}cd /\n(cd /tmp)\nrm -rf *", "/home/agent/work")
+
+
 commands = ["rm", "-rf", "/", "sudo", "bash", "-c", "eval", "xargs", "echo", "if", "then", "fi", "x=", "f()", "E", "é"]
 marks = ["'", '"', "`", "$(", ")", "<<E", "${", "}", "{", "|", "&&", ";", "(", "\\", "#", "<(", "[[", "]]"]
 pieces = st.sampled_from([*commands, *marks, "\n", "\0", "\ud800", " "])
