@@ -1,0 +1,1 @@
+"""Numbers that ship with the package, each with the script or the rule that makes it again."""
