@@ -42,11 +42,13 @@ class Verdict:
     """Empty: the oracle succeeds, doing nothing does not, and the same seed gives the same world."""
     seconds: float
     """Time that the validation took [s]."""
+    fault: str = ""
+    """How the machine failed, which says nothing about the task; empty: it did not."""
 
     @property
     def valid(self) -> bool:
-        """Whether nothing is wrong with it."""
-        return not self.problems
+        """Whether it was played to the end and nothing is wrong with it."""
+        return not self.problems and not self.fault
 
 
 class State(StrEnum):

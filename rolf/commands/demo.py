@@ -30,6 +30,10 @@ def command(task: str, seed: int, shells: int, report: Path) -> None:
     from rolf.demo.show import show
 
     try:
+        report.parent.mkdir(parents=True, exist_ok=True)  # said now, not after a minute of measuring
+    except OSError as error:
+        raise WrongUsage(f"--report {str(report)!r}: {error.strerror}; give a path that can be written") from error
+    try:
         written = show(task, seed, shells, report)
     except (LookupError, ValueError) as error:
         raise WrongUsage(str(error)) from error

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from rolf.environments import Verdict
 from termgym.assignment import sandbox_opener
-from termgym.episode import Episode
-from termgym.errors import TaskError
+from termgym.episode import FAULTS, Episode
+from termgym.errors import SandboxError, SandboxUnavailable, TaskError, UnknownTask
 from termgym.options import Options
 from termgym.outcome import Outcome
 from termgym.plan import ActionPlan, Submit
@@ -42,7 +42,12 @@ class Playthrough(NamedTuple):
 
 
 def play(task: Task, episode: Episode, plans: Sequence[ActionPlan], *, submit: bool = False) -> Playthrough:
-    """Play plans in a fresh episode of a task, until it ends or they do; then submit if told so."""
+    """Play plans in a fresh episode of a task, until it ends or they do; then submit if told so.
+
+    Raises:
+        TaskError: the task cannot be built.
+        SandboxError, SnapshotError: the machine failed.
+    """
     episode.start(task)
     before = episode.state_digest()
     outcomes: list[Outcome] = []
@@ -50,6 +55,8 @@ def play(task: Task, episode: Episode, plans: Sequence[ActionPlan], *, submit: b
         if outcomes and outcomes[-1].ended:
             break
         outcomes.append(episode.step(action.model_dump_json()))
+        if outcomes[-1].info["failure_kind"] is not None:
+            raise SandboxError(outcomes[-1].stderr)
     return Playthrough(before, tuple(outcomes))
 
 
@@ -62,13 +69,22 @@ def validate(task: Task, episode: Episode | None = None) -> Verdict:
             in the end.
 
     Raises:
-        SandboxError: the machine failed.
+        SandboxUnavailable: this host cannot play any task. A machine that fails otherwise, be it by a service that
+            never becomes ready, is told in the verdict.
     """
     with ExitStack() as own:
         if episode is None:
             episode = _episode(own)
         began = time.monotonic()
-        return Verdict(task.id, tuple(_problems(task, episode)), time.monotonic() - began)
+        problems: list[str] = []
+        fault = ""
+        try:
+            problems.extend(_problems(task, episode))
+        except SandboxUnavailable:
+            raise
+        except FAULTS as error:
+            fault = str(error)
+        return Verdict(task.id, tuple(problems), time.monotonic() - began, fault)
 
 
 def validate_all(names: Sequence[str] = (), seeds: int = 1) -> Iterator[Verdict]:
@@ -101,6 +117,10 @@ def _named(name: str, seeds: int) -> list[Task]:
         return imported(name, seeds)
     if "@" in name:
         return [make_task(name)]
+    if name == "blank":
+        raise UnknownTask(
+            "the task 'blank' has no goal, so there is nothing to validate; `rolf list` names those that do"
+        )
     family, slash, cause = name.partition("/")
     among = (cause,) if slash else causes(family)
     return [make_task(f"{family}/{one}", seed) for one in among for seed in range(seeds)]
@@ -135,7 +155,7 @@ def _oracle(task: Task, episode: Episode) -> Iterator[str]:
     yield from _surprises("the oracle", task.oracle, first)
     if task.goal and not first.last.info["success"]:
         failed = [f"{check['check']}: {check['detail']}" for check in _checks(first.last, "goal")]
-        yield f"the oracle does not reach the goal; failed: {'; '.join(failed) or first.last.info['failure_kind']}"
+        yield f"the oracle does not reach the goal; failed: {'; '.join(failed)}"
     for path in first.last.info.get("drift", ()):
         yield f"the oracle changes {path}, which the task does not allow"
     # A comment makes it another recipe, so the world is built again instead of being found ready.

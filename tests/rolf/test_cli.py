@@ -64,6 +64,7 @@ def test_says_its_version() -> None:
         ("play", "--reward", "gold"),
         ("play", "--backend", "elsewhere"),
         ("demo", "--task", "git-dirty-pul"),
+        ("demo", "--report", "/proc/nowhere/page.html"),
     ],
 )
 def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
@@ -151,12 +152,25 @@ def test_play_ends_the_episode_on_submit() -> None:
     assert "seen" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [("play", "git-dirty-pul"), ("demo", "--task", "git-dirty-pul")])
-def test_names_near_tasks_for_a_mistyped_one(arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (("play", "git-dirty-pul"), "'git-dirty-pull'"),
+        (("play", "git-dirty-pull/modifed"), "'modified'"),
+        (("demo", "--task", "git-dirty-pul"), "'git-dirty-pull'"),
+        (("tasks", "validate", "git-dirty-pul"), "'git-dirty-pull'"),
+        (("tasks", "validate", "config-edit", "git-dirty-pull/modifed"), "'modified'"),
+        (("tasks", "validate", "git-dirty-pull@seven"), "git-dirty-pull@seven"),
+        (("tasks", "validate", "no_such_module:TASK"), "no module 'no_such_module'"),
+        (("tasks", "validate", "blank"), "has no goal"),
+    ],
+)
+def test_names_near_tasks_for_a_mistyped_one(arguments: tuple[str, ...], near: str) -> None:
     """A person mistypes; the answer is one line that helps, no traceback."""
     done = rolf(*arguments)
     assert done.returncode == 2
-    assert "'git-dirty-pull'" in done.stderr
+    assert done.stdout == ""
+    assert near in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -341,6 +355,22 @@ def test_tasks_validate_says_which_are_fit() -> None:
     assert len(verdicts) == 3
     assert all(verdict["valid"] for verdict in verdicts), verdicts
     assert done.returncode == 0
+
+
+@pytest.mark.nightly
+def test_tasks_validate_tells_a_fault_and_goes_on(tmp_path: Path) -> None:
+    """A service that never becomes ready ends one task, not the validation of all the others."""
+    (tmp_path / "mine.py").write_text(
+        "from termgym.tasks import Service, make_task\nfrom dataclasses import replace\n"
+        "TASK = replace(make_task('config-edit', 1), id='never/ready@0',"
+        " services=(Service(('sleep', '300'), ready_port=4711),))\n"
+    )
+    done = rolf("tasks", "validate", "mine:TASK", "config-edit@1", "--json", cwd=tmp_path)
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert done.returncode == 1, done.stderr
+    assert "'sleep', '300'] is not ready" in first["fault"]
+    assert (first["valid"], first["problems"]) == (False, [])
+    assert (second["valid"], second["fault"]) == (True, "")
 
 
 def test_report_escapes_what_a_terminal_printed(tmp_path: Path) -> None:

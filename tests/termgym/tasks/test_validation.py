@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 
 import termgym.tasks
+from termgym.assignment import sandbox_opener
 from termgym.checks import FileExists, OutputContains
 from termgym.episode import Episode
-from termgym.errors import UnknownTask
+from termgym.errors import SandboxError, SandboxUnavailable, UnknownTask
+from termgym.options import Options
+from termgym.outcome import Outcome
 from termgym.tasks import HOME, FileSpec, Task, causes, families, make_task
 from termgym.tasks.family import act
 from termgym.tasks.validation import validate, validate_all
@@ -45,6 +49,47 @@ def test_a_sound_task_has_no_problem(episode: Episode) -> None:
     verdict = validate(SOUND, episode)
     assert (verdict.task, verdict.problems, verdict.valid) == ("sound", (), True)
     assert 0 < verdict.seconds < 60
+
+
+def test_a_machine_that_fails_says_nothing_about_the_task() -> None:
+    """A fault is reported with its task, apart from what is wrong with it, and the next task is played."""
+
+    def fail() -> NoReturn:
+        raise SandboxError("the disk is gone")
+
+    options = Options.of({})
+    verdict = validate(SOUND, Episode(fail, options))
+    assert (verdict.problems, verdict.fault, verdict.valid) == ((), "the disk is gone", False)
+
+
+class Doomed(Episode):
+    """Its machine's supervisor is killed at every step."""
+
+    def step(self, text: str) -> Outcome:
+        process = self._sandbox._supervisor._process  # type: ignore[union-attr]  # of the real sandbox
+        process.kill()
+        process.wait()
+        return super().step(text)
+
+
+def test_a_machine_that_fails_in_mid_episode_is_a_fault() -> None:
+    """Not "the oracle does not reach the goal"."""
+    options = Options.of({"backend": "local-unsafe"})
+    doomed = Doomed(sandbox_opener(options), options)
+    verdict = validate(SOUND, doomed)
+    doomed.close()
+    assert (verdict.problems, verdict.valid) == ((), False)
+    assert "the sandbox failed" in verdict.fault
+
+
+def test_a_host_that_can_play_nothing_is_an_error() -> None:
+    """The same line for each of a hundred tasks would help nobody."""
+
+    def refuse() -> NoReturn:
+        raise SandboxUnavailable("no bubblewrap")
+
+    with pytest.raises(SandboxUnavailable, match="no bubblewrap"):
+        validate(SOUND, Episode(refuse, Options.of({})))
 
 
 @pytest.mark.parametrize(
