@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -101,11 +99,7 @@ class Play:
 
     def _type_interrupt(self) -> None:
         """Type ^C at the command that runs; called in a signal handler, amid a step."""
-        session = self._shell
-        if session.alive and session.result is None:
-            with suppress(OSError):  # nobody is left to be interrupted
-                # There is no public way into a running step: the pty is its session's own. One byte disturbs nothing.
-                os.write(session._terminal.main_fd, b"\x03")
+        self._shell.interrupt()
 
     def _act(self, said: str, action: str) -> None:
         """Take one step and show what came of it."""

@@ -90,6 +90,13 @@ class Lines:
         self._outbox.setdefault(fd, bytearray()).extend(data)
         self._refresh()
 
+    def interrupt(self) -> bool:
+        """Type ^C at the main pty past everything that waits; return False if nobody is there, or its input is full."""
+        try:
+            return os.write(self._terminal.main_fd, b"\x03") == 1
+        except OSError:
+            return False
+
     def flush(self, fd: int) -> None:
         """Send what is left for a line, as far as it goes."""
         waiting = self._outbox.get(fd)

@@ -25,9 +25,8 @@ from termgym.session.waiting import Sight
 
 SETTLE_LIMIT = 1.0  # for a noisy prompt to come to its end before the next command [s]
 SETTLE_PAUSE = 0.001  # [s]
-GLANCE_PAUSE = 0.003  # between two glances at a shell whose program is being ended [s]
+GLANCE_PAUSE = 0.003  # between two glances at a shell that ends, or whose program is being ended [s]
 EXIT_LIMIT = 2.0  # for the exit status of a shell that has ended [s]
-EXIT_PAUSE = 0.003  # [s]
 _DRAIN_ROUNDS = 64  # a pty holds at most 64 KiB: enough for all that was written before the report
 
 _LEAVES = {Finding.GONE: None, Finding.REPLACED: Event.SHELL_REPLACED, Finding.CUT_OFF: Event.SHELL_EXITED}
@@ -69,7 +68,6 @@ class Session:
         self, command: bytes, *, timeout: float, idle_timeout: float | None = None, dialogue: Exchanges = ()
     ) -> None:
         """Send a command; returns at once. Drive it by ``interests``, ``ready`` and ``tick`` until ``result`` is there.
-
         A program that waits for input since an earlier step is ended first.
 
         Args:
@@ -188,6 +186,16 @@ class Session:
                 self.tick()
         return self._result
 
+    def interrupt(self) -> bool:
+        """Type ^C at what runs in this step, which then ends as any other; return whether anything could be typed.
+
+        May be called amid a step, by a signal handler or another thread: it does nothing that the step could trip over.
+        """
+        if not self._alive or self._state is Stage.IDLE:
+            return False
+        self._step.typed = True  # a program in raw mode may leave it unread
+        return self._lines.interrupt()
+
     def watch_also(self, names: Sequence[str]) -> None:
         """Have the commands to come report these variables too, instead of any named here before."""
         self._shell.watched_also = names
@@ -256,8 +264,6 @@ class Session:
         with contextlib.suppress(OSError):  # it has ended, and the terminal with it: that shows on the report pipe
             self._lines.write(self._terminal.error_fd if reader.on_error_pty else self._terminal.main_fd, keys)
 
-    # What comes from the terminal
-
     def _take(self, fd: int, events: int) -> None:
         """Read or write what a descriptor is ready for; nothing else changes."""
         if data := self._shell.take(fd, events):
@@ -291,8 +297,6 @@ class Session:
         reader, self._waiting = self._waiting, None
         if reader is not None and reader.pid != self._terminal.shell_pid:
             put_down(reader.pid)
-
-    # What comes from the clock
 
     def _watch_over(self, now: float) -> None:
         step = self._step
@@ -351,8 +355,6 @@ class Session:
         if not self._shell.connected and self._step.forced is not None:
             self._leave(self._step.forced)
 
-    # The end
-
     def _conclude(self) -> None:
         """End the step with the shell's report."""
         stopped = self._state is Stage.STOPPING
@@ -366,11 +368,8 @@ class Session:
         self._finish(Event.TIMEOUT if stopped else Event.NONZERO if status else Event.DONE, status)
 
     def _leave(self, event: Event | None) -> None:
-        """Wait for the exit status of a shell that has ended, or is ended here because no step can reach it.
-
-        Args:
-            event: how the step ends; None if the exit status is to say it.
-        """
+        """Wait for the exit status of a shell that has ended, or that is ended here since no step can reach it: then
+        ``event`` says how the step ends."""
         if event is not None:
             self._step.forced = self._step.forced or event
             self._shell.kill()
@@ -382,7 +381,7 @@ class Session:
     def _await_exit(self, now: float) -> None:
         status = self._terminal.wait(0.0)
         if status is None and now < self._step.end:
-            self._wake = now + EXIT_PAUSE
+            self._wake = now + GLANCE_PAUSE
             return
         if status is None:
             self._terminal.kill_all()

@@ -11,6 +11,7 @@ import pytest
 
 from termgym.errors import SandboxError, SandboxLost
 from termgym.event import Event
+from termgym.result import StepResult
 from termgym.session.capture import decode
 from termgym.session.host import host_session, host_terminal
 from termgym.session.process import all_pids
@@ -348,3 +349,42 @@ def test_says_what_a_shell_that_does_not_start_said() -> None:
         terminal.kill_all()
         for fd in terminal[:5]:
             os.close(fd)
+
+
+def interrupted(session: Session, command: bytes) -> StepResult:
+    """Return the result of a command that is interrupted at its first output."""
+    session.begin(command, timeout=60)
+    typed = False
+    while session.result is None:
+        for fd, events in session._lines.poll(max(0.0, session.deadline() - monotonic())):
+            session.ready(fd, events)
+            if fd == session._terminal.main_fd and not typed:
+                typed = session.interrupt()
+        session.tick()
+    assert typed
+    return session.result
+
+
+def test_a_step_is_interrupted_from_outside(session: Session) -> None:
+    """A person's ^C: it ends the command amid its step, and the shell with all it holds goes on."""
+    result = interrupted(session, b"kept=here; sh -c 'echo up; exec sleep 300'; echo never")
+    assert (result.event, result.exit_code, result.stdout) == (Event.NONZERO, 130, b"up\n")
+    assert session.step(b"echo $kept", timeout=5).stdout == b"here\n"
+
+
+def test_an_interrupt_that_nobody_read_is_not_the_next_programs(session: Session) -> None:
+    """A program in raw mode gets the byte as input, and may end without having read it."""
+    interrupted(session, b"stty raw; sh -c 'echo up; exec sleep 0.3'; stty sane -echo")
+    assert session.step(b"read -r -N 1 -t 5 key", timeout=10).event is Event.WAITING_INPUT
+
+
+def test_there_is_nothing_to_interrupt_between_steps(session: Session) -> None:
+    """A ^C that comes too late must not hit the next command."""
+    assert session.interrupt() is False
+    session.step(b"true", timeout=5)
+    assert session.interrupt() is False
+    assert session.step(b"cat", timeout=5).event is Event.WAITING_INPUT
+    assert session.interrupt() is False
+    assert session.step(b"echo fine", timeout=5).stdout == b"fine\n"
+    session.close()
+    assert session.interrupt() is False
