@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any
 
@@ -267,9 +266,9 @@ class Episode:
         if result.cwd is not None:
             self._shell_cwd = result.cwd
             if self._root:
-                result = replace(result, cwd=self._inside(result.cwd))
+                result = result._replace(cwd=self._inside(result.cwd))
         if self._measured.oom_kills:
-            result = replace(result, event=Event.OOM)
+            result = result._replace(event=Event.OOM)
         if self.session.alive:
             return result, False
         try:
@@ -281,9 +280,9 @@ class Episode:
             # The machine answers and yet no shell starts: that is what the agent made of it.
             reason = f"no shell starts any more: {error}"[:REASON_LIMIT].encode("utf-8", "replace")
             stderr, total = result.stderr + reason, result.stderr_bytes + len(reason)
-            return replace(result, stderr=stderr, stderr_bytes=total, variables={}), True
+            return result._replace(stderr=stderr, stderr_bytes=total, variables={}), True
         self._shell_cwd = self._root + HOME
-        return replace(result, respawned=True, cwd=HOME, variables=self._session.variables), False
+        return result._replace(respawned=True, cwd=HOME, variables=self._session.variables), False
 
     def _inside(self, path: str) -> str:
         """Return a directory under the root of an unisolated sandbox as an isolated one would show it."""
@@ -321,7 +320,7 @@ class Episode:
     @property
     def metrics(self) -> dict[str, Any]:
         """What the last step cost: measured, so never the same twice."""
-        return {"wall_s": self._wall_s, **asdict(self._measured)}
+        return {"wall_s": self._wall_s, **self._measured._asdict()}
 
     @property
     def violations_log(self) -> Sequence[Violation]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from termgym.event import Event
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """The outcome of one command or one burst of keystrokes."""
+class StepResult(NamedTuple):
+    """The outcome of one command or one burst of keystrokes.
+
+    A tuple because a frozen dataclass of as many fields takes four times as long to make.
+    """
 
     event: Event
     exit_code: int | None = None
@@ -25,7 +28,7 @@ class StepResult:
     stderr_bytes: int = 0
     cwd: str | None = None
     """Working directory of the shell after the step, as the agent sees it."""
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = {}
     """The watched shell variables after the step; unset ones are absent."""
     signals: tuple[str, ...] = ()
     """Rungs of the kill ladder that were needed, in order (``^C``, ``SIGTERM``, …)."""

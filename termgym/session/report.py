@@ -46,7 +46,7 @@ class Report(NamedTuple):
 class Wire:
     """Builds the lines and reads the reports of one shell."""
 
-    __slots__ = ("_fenced", "_plain", "watch")
+    __slots__ = ("_fenced", "_plain", "_plain_end", "watch")
 
     def __init__(self, watch: Sequence[str]) -> None:
         for name in watch:
@@ -58,7 +58,8 @@ class Wire:
         values = "".join(f' "${{{name}+=${{{name}:0:{VALUE_LIMIT}}}}}"' for name in watch)
         form = r"%s\0%s\0%s\0" + r"%s\0" * len(watch)
         fields = f' "$-" "${{PROMPT_COMMAND+c}}${{!+j}}" "${{PS1:+${{PS1@P}}}}"{values} >&240'
-        self._plain = rf"""\builtin printf '@ %s {form}' "$?"{fields}""".encode()
+        self._plain = b"\\builtin printf '"
+        self._plain_end = rf""" %s {form}' "$?"{fields}""".encode()
         # What bash writes of its own accord may be there by the time the report is read: a noisy shell marks on both
         # screens where the command's own output ends.
         marks = "".join(rf"\builtin printf '\036@\036' >&{fd}; " for fd in (242, 243))
@@ -66,12 +67,12 @@ class Wire:
 
     def opening(self, nonce: bytes) -> bytes:
         """Return the first lines for a new shell."""
-        return OPENING + self._plain.replace(b"@", nonce, 1) + b"\n"
+        return OPENING + self._plain + nonce + self._plain_end + b"\n"
 
     def environment(self, nonce: bytes) -> bytes:
         """Return a line that reports the exported variables as a child sees them."""
         start = b"\\builtin printf '%b\\0' >&240; /usr/bin/env -0 >&240; " % nonce[::-1]
-        return start + self._plain.replace(b"@", nonce, 1) + b"\n"
+        return start + self._plain + nonce + self._plain_end + b"\n"
 
     def again(self, nonce: bytes, last: Report) -> bytes:
         """Return the line that asks for the report of a command whose line was unwound.
@@ -82,7 +83,7 @@ class Wire:
         return b"case %b$? in %b0) ;; *) %b;; esac\n" % (nonce, nonce, self._report(nonce, last))
 
     def _report(self, nonce: bytes, last: Report) -> bytes:
-        return self._fenced.replace(b"@", nonce, 4) if last.noisy else self._plain.replace(b"@", nonce, 1)
+        return self._fenced.replace(b"@", nonce, 4) if last.noisy else self._plain + nonce + self._plain_end
 
     def command(self, command: bytes, nonce: bytes, last: Report, script_fd: int) -> bytes:
         """Return the line that runs a command and reports; a long command is put into the memfd.

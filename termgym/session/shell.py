@@ -8,7 +8,7 @@ import re
 import secrets
 import select
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 
 from termgym.errors import SandboxError, SandboxLost
@@ -18,9 +18,19 @@ from termgym.session.report import Report, Wire, exported_variables
 from termgym.session.terminal import ERROR_FD, MAIN_FD, REPORT_FD, SCRIPT_FD, Terminal
 from termgym.session.waiting import Watcher
 
+_DIGITS = 16  # of a nonce
+_AT_ONCE = 64  # nonces for which the kernel is asked together: asking takes longer than all else about them
 _DELETED = " (deleted)"  # proc(5): appended to the cwd link of a directory that is gone
 # ``exec`` itself, or what may run it unseen: a sourced file, an evaluated string, a redirection that closes.
 _CLOSING = re.compile(rb"exec|&-|source|\. |eval")
+
+
+def _words() -> Iterator[bytes]:
+    """Yield words that nobody can guess; a letter comes first, since each is also an argument of ``unset -f``."""
+    while True:
+        digits = secrets.token_hex(_DIGITS // 2 * _AT_ONCE).encode()
+        for start in range(0, len(digits), _DIGITS):
+            yield b"t" + digits[start : start + _DIGITS]
 
 
 class Shell:
@@ -48,6 +58,7 @@ class Shell:
         self.watched_also: Sequence[str] = ()
         """Variables that the commands to come report beside those of ``watch``."""
         self._before = self.last
+        self._nonces = _words()
         self._may_lose_lines = False
         self._cwd_link = f"/proc/{terminal.shell_pid}/cwd"
         self._pidfd = -1
@@ -215,8 +226,7 @@ class Shell:
         self._pidfd = -1
 
     def _new_nonce(self) -> None:
-        # Starts with a letter: it is also an argument of ``unset -f``.
-        self.nonces = (b"t" + secrets.token_hex(8).encode(), self.nonces[0])
+        self.nonces = (next(self._nonces), self.nonces[0])
 
     def _exchange(self, line: Callable[[bytes], bytes], timeout: float) -> Report:
         """Send a line of our own and wait for its report."""

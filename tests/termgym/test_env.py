@@ -812,8 +812,10 @@ def test_public_names_write_actions() -> None:
 
 def test_the_shell_inherits_nothing_of_ours(env: TermEnv) -> None:
     """A descriptor of the supervisor's socket in the agent's hands would let it forge checks, diffs and digests."""
-    observation, _ = run(env, "ls -l /proc/$$/fd /proc/self/fd")
-    assert "socket" not in observation["stdout"]
+    observation, _ = run(env, "ls -l /proc/$$/fd; echo; ls -l /proc/self/fd")
+    shell, program = observation["stdout"].split("\n\n")
+    assert shell.count("socket") == 1, shell  # by which it gets its commands
+    assert "socket" not in program
 
 
 def test_reset_options_and_saved_moments_of_another_kind_are_refused() -> None:

@@ -47,7 +47,7 @@ def test_there_are_eleven_terms() -> None:
 
 def test_an_ordinary_step_is_exactly_nothing() -> None:
     """Reproducible to the last bit: within budget, no measured figure enters."""
-    busy = replace(CLEAN, result=replace(DONE, wall_s=59.9), peak_bytes=GIB, cpu_s=50.0, gpu_peak_bytes=12 * GIB)
+    busy = replace(CLEAN, result=DONE._replace(wall_s=59.9), peak_bytes=GIB, cpu_s=50.0, gpu_peak_bytes=12 * GIB)
     assert only(model().step(CLEAN)) == {}
     assert model().step(busy) == model().step(CLEAN)
 
@@ -131,7 +131,7 @@ def test_gpu_memory_counts_over_twelve_gigabytes_where_there_is_a_gpu() -> None:
 
 def test_each_second_over_a_minute_costs_three_hundredths() -> None:
     """-0.02 x 1.5 a second."""
-    slow = replace(CLEAN, result=replace(DONE, wall_s=160.0))
+    slow = replace(CLEAN, result=DONE._replace(wall_s=160.0))
     assert only(model().step(slow)) == nonzero("time_efficiency", -3.0)
 
 
