@@ -1,0 +1,201 @@
+"""Variants: a template under perturbations of chosen intensities; and how they are split.
+
+683 templates × 3 families × 5 intensities are the 10 245 variants of the benchmark: one family at an intensity, the
+other two at their nuisance level 0. 3 245 are held out for three different questions, 7 000 are for training; the
+rule is in ``split``. Which random numbers an episode gets depends on the *content* of its variant, so that variants
+can be added without changing any.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linegym import layout
+from linegym.errors import PerturbationError, VariantError, did_you_mean
+from linegym.perturbations import (
+    INTENSITIES,
+    LoadPerturbation,
+    NetworkPerturbation,
+    Perturbations,
+    SensorPerturbation,
+)
+from linegym.templates import CustomTemplate, Template, template
+
+_KINDS: Mapping[str, type] = {
+    "sensor": SensorPerturbation,
+    "network": NetworkPerturbation,
+    "load": LoadPerturbation,
+}
+FAMILIES = tuple(_KINDS)
+"""What can be perturbed, in the order of an id."""
+
+Levels = tuple[int | SensorPerturbation, int | NetworkPerturbation, int | LoadPerturbation]
+
+
+class Rows(NamedTuple):
+    """A variant as the kernel reads it."""
+
+    whole: NDArray[np.int32]  # (T_ROW,)
+    real: NDArray[np.float64]  # (G_ROW,)
+    perturbations: NDArray[np.float64]  # (V_ROW,)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A line and what disturbs it: everything about an episode but its seed.
+
+    A family is given as an intensity from 0 to 7, or as parameters of your own.
+    """
+
+    template: Template | CustomTemplate
+    sensor: int | SensorPerturbation = 0
+    network: int | NetworkPerturbation = 0
+    load: int | LoadPerturbation = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.template, Template | CustomTemplate):
+            raise VariantError(
+                f"template = {self.template!r}, expected a Template or CustomTemplate; "
+                "linegym.template(name) finds one, linegym.variant(id) a whole variant"
+            )
+        for family, kind in _KINDS.items():
+            value = getattr(self, family)
+            if not isinstance(value, kind):
+                object.__setattr__(self, family, _intensity(family, value, kind))
+
+    @property
+    def levels(self) -> Levels:
+        """The three families, as given."""
+        return self.sensor, self.network, self.load
+
+    @cached_property
+    def id(self) -> str:
+        """``"serial/thermocouple/profinet/bearing+sensor:3"``; what is at level 0 goes without saying."""
+        parts = [self.template.name]
+        for name, value in zip(FAMILIES, self.levels, strict=True):
+            if not isinstance(value, int):
+                parts.append(f"{name}:custom-{hashlib.sha256(repr(value).encode()).hexdigest()[:8]}")
+            elif value:
+                parts.append(f"{name}:{value}")
+        return "+".join(parts)
+
+    @property
+    def perturbations(self) -> Perturbations:
+        """What disturbs this line, its protocol's pace included."""
+        return _perturbations(self.levels, self.template.delay_factor)
+
+    def row(self, target: float = 0.0) -> NDArray[np.float64]:  # (V_ROW,)
+        """Return the perturbations as the kernel reads them, with the output that success needs [parts]."""
+        row = _row(self.levels, self.template.delay_factor).copy()
+        row[layout.V_TARGET] = target
+        return row
+
+    def rows(self, target: float = 0.0) -> Rows:
+        """Return all that the kernel reads of this variant."""
+        return Rows(*self.template.plant().rows(), self.row(target))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the content: plant and perturbations, without names and without the output needed."""
+        plant = bytes.fromhex(self.template.plant().digest)
+        return hashlib.sha256(b"linegym-v1/variant/" + plant + self.row()[: layout.V_TARGET].tobytes()).hexdigest()
+
+    @cached_property
+    def uid(self) -> int:
+        """The digest's first eight bytes as a number, little end first: the variant's part in an episode's key."""
+        return int.from_bytes(bytes.fromhex(self.digest[:16]), "little")
+
+    def __str__(self) -> str:
+        return self.id
+
+
+def _intensity(family: str, value: object, kind: type) -> int:
+    number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not number or value not in range(INTENSITIES):
+        raise PerturbationError(
+            f"{family} = {value!r}, expected an intensity 0 … {INTENSITIES - 1} or a {kind.__name__}"
+        )
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+@cache
+def _perturbations(levels: Levels, delay_factor: float) -> Perturbations:
+    sensor, network, load = levels
+    return Perturbations(
+        SensorPerturbation.at(sensor) if isinstance(sensor, int) else sensor,
+        (NetworkPerturbation.at(network) if isinstance(network, int) else network).over(delay_factor),
+        LoadPerturbation.at(load) if isinstance(load, int) else load,
+    )
+
+
+@cache
+def _row(levels: Levels, delay_factor: float) -> NDArray[np.float64]:
+    return _perturbations(levels, delay_factor).row(0.0).astype("<f8")
+
+
+def variant(text: str) -> Variant:
+    """Return the variant of an id: ``"TEMPLATE"``, ``"TEMPLATE+sensor:3"``, ``"TEMPLATE+sensor:2+load:4"``.
+
+    Raises:
+        VariantError: the text names none; says what is nearest.
+    """
+    if not isinstance(text, str):
+        raise VariantError(f"{text!r} is no variant's id; expected text like {EXAMPLE!r}")
+    name, *parts = text.split("+")
+    levels: dict[str, int] = {}
+    for part in parts:
+        family, colon, intensity = part.partition(":")
+        if family not in FAMILIES:
+            raise VariantError(f"{text!r}: no family is named {family!r}{did_you_mean(family, FAMILIES)}; {_EXPECTED}")
+        if family in levels:
+            raise VariantError(f"{text!r}: {family} is there twice; {_EXPECTED}")
+        if not (colon and intensity.isascii() and intensity.isdigit() and int(intensity) < INTENSITIES):
+            raise VariantError(f"{text!r}: intensity {intensity!r} of {family} is not one of 0 … {INTENSITIES - 1}")
+        levels[family] = int(intensity)
+    return Variant(template(name), **levels)
+
+
+EXAMPLE = "serial/thermocouple/profinet/bearing+sensor:3"
+_EXPECTED = f"families are {', '.join(FAMILIES)}, an id looks like {EXAMPLE!r}"
+
+
+def run_seeds(run: int, number: int) -> NDArray[np.uint64]:  # (number,)
+    """Return the seeds of a training run: ``run * 2**32``, and one more for each row.
+
+    Gymnasium gives row ``i`` of a vector environment the seed ``seed + i``, so that runs 0 and 1 share all seeds but
+    one. These do not meet. Evaluation needs no care at all: ``evaluation=True`` draws from a namespace of its own, in
+    which no training seed can reach an episode.
+    """
+    if not 0 <= run < 2**31:
+        raise VariantError(f"run = {run!r}, expected 0 … 2**31 - 1")
+    if not 0 <= number <= 2**32:
+        raise VariantError(f"number = {number!r}, expected 0 … 2**32")
+    return np.uint64(run << 32) + np.arange(number, dtype=np.uint64)
+
+
+def benchmark(templates: Iterable[Template], intensities: Iterable[int]) -> tuple[Variant, ...]:
+    """Return each template with one family at each of the intensities, in that order."""
+    return tuple(
+        Variant(template, **{family: intensity})
+        for template in templates
+        for family in FAMILIES
+        for intensity in intensities
+    )
+
+
+def split(name: str) -> tuple[Variant, ...]:
+    """Return the variants of a named set; see ``linegym.splits``.
+
+    Raises:
+        VariantError: no set has that name.
+    """
+    from linegym.splits import named  # which needs this module
+
+    return named(name)
