@@ -6,6 +6,7 @@ mask is the first of them, asked for every command there is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from linegym.plant import (
@@ -31,6 +32,9 @@ from linegym.reference.station import Station
 if TYPE_CHECKING:
     from linegym.reference.line import ReferenceLine
 
+May = Callable[["ReferenceLine", Station, int], bool]
+Do = Callable[["ReferenceLine", Station, int], None]
+
 
 def is_possible(line: ReferenceLine, verb: int, station: int, argument: int) -> bool:
     """Say whether a command is possible now; doing nothing always is, whatever the other two numbers are."""
@@ -38,7 +42,7 @@ def is_possible(line: ReferenceLine, verb: int, station: int, argument: int) -> 
         return True
     if verb not in _VERBS or not 0 <= station < len(line.stations):
         return False
-    arguments, may, _ = _VERBS[Verb(verb)]
+    arguments, may, _ = _VERBS[verb]
     return 0 <= argument < arguments and may(line, line.stations[station], argument)
 
 
@@ -48,7 +52,7 @@ def carry_out(line: ReferenceLine, verb: int, station: int, argument: int) -> No
         line.ledger.invalid = True
         line.ledger.charge(REWARD_INVALID)
     elif verb != Verb.NOOP:
-        _VERBS[Verb(verb)][2](line, line.stations[station], argument)
+        _VERBS[verb][2](line, line.stations[station], argument)
 
 
 def _may_inspect(line: ReferenceLine, _station: Station, _channel: int) -> bool:
@@ -146,7 +150,7 @@ def _throttle(line: ReferenceLine, station: Station, throttle: int) -> None:
     station.controller.command(bool(throttle), arrives=line.t + station.link.command_delay)
 
 
-_VERBS = {
+_VERBS: dict[int, tuple[int, May, Do]] = {
     Verb.INSPECT: (CHANNELS, _may_inspect, _inspect),
     Verb.DIAGNOSE: (CLAIMS, _may_diagnose, _diagnose),
     Verb.ORDER: (PARTS * len(ORDER_SIZES), _may_order, _order),

@@ -140,5 +140,5 @@ class ReferenceLine:
 
 def rows_of(variant: Variant) -> Rows:
     """Return a variant as the kernel gets it."""
-    integers, reals = variant.template.plant().rows()
-    return Rows(integers.tolist(), reals.tolist(), variant.row().tolist(), variant.uid)
+    whole, real, perturbations = variant.rows()
+    return Rows(whole.tolist(), real.tolist(), perturbations.tolist(), variant.uid)
