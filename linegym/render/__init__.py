@@ -1,0 +1,1 @@
+"""What a person sees of a line: a picture, or the same as text."""
