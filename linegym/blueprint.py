@@ -94,9 +94,9 @@ class Plant:
     """Whether second outputs lead back; a part that finds no room there becomes scrap."""
 
     def __post_init__(self) -> None:
-        _check_stations(self)
-        _check_stores(self)
         _check_numbers(self)
+        _check_stores(self)
+        _check_stations(self)
 
     @cached_property
     def nominal(self) -> float:
@@ -159,6 +159,10 @@ def _two(buffers: tuple[int, ...]) -> tuple[int, int]:
     return buffers[0], buffers[1] if len(buffers) == 2 else NONE
 
 
+def _whole(value: object, low: int, high: float) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high
+
+
 def _refuse(field: str, value: object, expected: str) -> None:
     raise PlantError(f"Plant: {field} = {value!r}, expected {expected}")
 
@@ -169,8 +173,8 @@ def _check_stations(plant: Plant) -> None:
         _refuse("stations", plant.stations, f"1 … {STATIONS} stations")
     for number, station in enumerate(plant.stations):
         name = f"stations[{number}]"
-        if not 1 <= station.cycle * (1 + plant.spread) <= LONGEST_CYCLE:
-            _refuse(f"{name}.cycle", station.cycle, f"1 … {LONGEST_CYCLE} with its spread [1/1024 tick]")
+        if not _whole(station.cycle, 1, LONGEST_CYCLE / (1 + plant.spread)):
+            _refuse(f"{name}.cycle", station.cycle, f"a whole number, 1 … {LONGEST_CYCLE} with spread [1/1024 tick]")
         _check_buffers(f"{name}.inputs", station.inputs, (SOURCE, *inner))
         _check_buffers(f"{name}.outputs", station.outputs, (SINK, *inner))
         if not 0.25 <= station.plc <= 4:
@@ -193,12 +197,12 @@ def _check_buffers(field: str, buffers: tuple[int, ...], known: tuple[int, ...])
 
 
 def _check_stores(plant: Plant) -> None:
-    if len(plant.capacities) > BUFFERS - 2 or any(not 1 <= capacity <= 1000 for capacity in plant.capacities):
+    if len(plant.capacities) > BUFFERS - 2 or not all(_whole(capacity, 1, 1000) for capacity in plant.capacities):
         _refuse("capacities", plant.capacities, f"at most {BUFFERS - 2} buffers for 1 … 1000 parts each")
     for name, low, high in (("leads", 1, 1000), ("stock", 0, 100)):
         values = getattr(plant, name)
-        if len(values) != PARTS or any(not low <= value <= high for value in values):
-            _refuse(name, values, f"{PARTS} numbers, {low} … {high}")
+        if len(values) != PARTS or not all(_whole(value, low, high) for value in values):
+            _refuse(name, values, f"{PARTS} whole numbers, {low} … {high}")
     if len(plant.quantities) != CHANNELS or len(set(plant.quantities)) < CHANNELS:
         _refuse("quantities", plant.quantities, f"{CHANNELS} different quantities")
     if {Quantity.PRESSURE, Quantity.SPEED} & set(plant.quantities[1:]):
