@@ -160,7 +160,7 @@ def _two(buffers: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _whole(value: object, low: int, high: float) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= int(value) <= high
 
 
 def _refuse(field: str, value: object, expected: str) -> None:

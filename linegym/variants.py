@@ -173,11 +173,10 @@ def run_seeds(run: int, number: int) -> NDArray[np.uint64]:  # (number,)
     one. These do not meet. Evaluation needs no care at all: ``evaluation=True`` draws from a namespace of its own, in
     which no training seed can reach an episode.
     """
-    if not 0 <= run < 2**31:
-        raise VariantError(f"run = {run!r}, expected 0 … 2**31 - 1")
-    if not 0 <= number <= 2**32:
-        raise VariantError(f"number = {number!r}, expected 0 … 2**32")
-    return np.uint64(run << 32) + np.arange(number, dtype=np.uint64)
+    for name, value, limit in (("run", run, 31), ("number", number, 32)):
+        if not isinstance(value, int | np.integer) or not 0 <= value < 2**limit:
+            raise VariantError(f"{name} = {value!r}, expected a whole number, 0 … 2**{limit} - 1")
+    return np.uint64(int(run) << 32) + np.arange(number, dtype=np.uint64)
 
 
 def benchmark(templates: Iterable[Template], intensities: Iterable[int]) -> tuple[Variant, ...]:
