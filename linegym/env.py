@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -271,7 +272,7 @@ class LineEnv(gym.Env[Any, Any]):
             self._viewer.step(self._commands[0, 0])
         return self._observed(), float(self._batch.rewards[0]), False, self._over, self._info()
 
-    def render(self) -> str | NDArray[np.uint8] | None:  # type: ignore[override]  # one of Gymnasium's frame types
+    def render(self) -> str | NDArray[np.uint8] | None:
         """Return the line now as text (``ansi``) or as a picture (``rgb_array``).
 
         Raises:
@@ -311,10 +312,10 @@ class LineEnv(gym.Env[Any, Any]):
 
     def state_digest(self) -> str:
         """Return a digest of the whole state; equal states have equal ones on every machine."""
-        return self._batch.digest()
+        return digest_of(self._batch.save(0))
 
     def _observed(self) -> Observation:
-        seen = self._batch.observations[0].copy()
+        seen: NDArray[np.float32] = self._batch.observations[0].copy()
         if self.settings.observation == "flat":
             return seen
         return {"action_mask": self._batch.masks[0].astype(np.int8), "observation": seen}
@@ -329,6 +330,12 @@ class LineEnv(gym.Env[Any, Any]):
         from linegym.render.viewer import Viewer  # Pillow loads only where pictures are wanted
 
         return Viewer(self._batch, self.render_mode)
+
+
+def digest_of(state: RowState) -> str:
+    """Return a digest of the state of one line."""
+    key = state.key.to_bytes(8, "little")
+    return hashlib.sha256(state.short + state.whole + state.real + key).hexdigest()
 
 
 def saved_for(saved: Saved, settings: Settings) -> None:

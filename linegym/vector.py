@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from linegym.actions import batch_commands
 from linegym.assignment import Assignment, Variants
 from linegym.batch import Batch
-from linegym.env import LineEnv, Observation, Saved, saved_for
+from linegym.env import LineEnv, Observation, Saved, digest_of, saved_for
 from linegym.information import Infos, Roster, of_rows, with_presence
 from linegym.plant import HORIZON, LONGEST_HORIZON
 from linegym.seeding import drawn_seed, row_seeds
@@ -169,8 +169,8 @@ class LineVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         if "variants" in given:
             self._assignment = Assignment(given["variants"], self.num_envs)
             self._settled[:] = False
-        if seed is not None and np.ndim(seed) == 0:
-            super().reset(seed=int(seed))  # type: ignore[arg-type]  # a number, as its dimension says
+        if seed is not None and not isinstance(seed, (Sequence, np.ndarray)):
+            super().reset(seed=int(seed))
         self._begin(rows, seeds)
         for row in np.flatnonzero(rows):
             self._shown(int(row), None)
@@ -243,21 +243,21 @@ class LineVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._roster.note(row, self._batch.variants[row])
         self._shown(row, None)
 
-    def state_digest(self) -> str:
-        """Return a digest of the whole state of all rows."""
-        return self._batch.digest()
+    def state_digest(self, row: int) -> str:
+        """Return a digest of a row's state, the same as ``LineEnv.state_digest`` of an equal line."""
+        return digest_of(self._batch.save(whole("row", row, 0, self.num_envs - 1)))
 
     # ---- episodes
 
     def _begin(self, rows: NDArray[np.bool_], seeds: Sequence[int | None]) -> None:
         """Begin an episode in some rows, with the seeds that they are given or the one that they have."""
-        wanted = [
-            drawn_seed(self.np_random) if seed is None and begins and not begun else seed
-            for seed, begins, begun in zip(seeds, rows.tolist(), self._begun.tolist(), strict=True)
-        ]
-        seeded = rows & np.array([seed is not None for seed in wanted])
-        for row in np.flatnonzero(seeded):
-            self._seeds[row] = wanted[row]
+        seeded = np.zeros(self.num_envs, np.bool_)
+        for row in np.flatnonzero(rows).tolist():
+            seed = seeds[row]
+            if seed is None and not self._begun[row]:
+                seed = drawn_seed(self.np_random)
+            if seed is not None:
+                self._seeds[row], seeded[row] = seed, True
         self._deal(rows, np.where(seeded, 0, self._batch.facts[:, 0] + 1))
         if seeded.any():
             self._batch.reset(self._seeds.astype(np.uint64), seeded)

@@ -35,6 +35,9 @@ LIGHT_COLOURS = {
 MARGIN = 46
 HALF_WIDTH, HALF_HEIGHT = 25, 17
 """Of a station [pixels]."""
+ABOVE = HALF_HEIGHT + 11
+"""Where technicians walk and stand: this far above the middle of a station [pixels]."""
+ORDER_WORDS = {Order.OPEN: "assess", Order.TRAVEL: "on the way", Order.REPAIR: "repair", Order.DONE: "to close"}
 LARGEST_CELL = 96
 """Edge of a cell, when there is room enough [pixels]."""
 
@@ -89,13 +92,16 @@ class Floor:
             self._pen.dotted((x, y), (x, y + away), AMBER, 7)
             self._pen.dotted((x, y + away), (middle[0], middle[1] + away), AMBER, 7)
             self._pen.dotted((middle[0], middle[1] + away), middle, AMBER, 7)
+            self._pen.text(((x + middle[0]) / 2, y + 1.3 * away), "sent back", 12, FAINT, "mm")
 
     def _ends(self, station: StationView) -> None:
         x, y = self._spot(station.at)
         if station.first:
-            self._pen.arrow((x - HALF_WIDTH - 28, y), (x - HALF_WIDTH - 2, y))
+            self._pen.arrow((x - HALF_WIDTH - 22, y), (x - HALF_WIDTH - 1, y))
+            self._pen.text((x - HALF_WIDTH - 26, y), "in", 12, FAINT, "rm")
         if station.last:
-            self._pen.arrow((x - HALF_WIDTH, y), (x - HALF_WIDTH - 28, y))
+            self._pen.arrow((x - HALF_WIDTH, y), (x - HALF_WIDTH - 22, y))
+            self._pen.text((x - HALF_WIDTH - 26, y), "out", 12, FAINT, "rm")
 
     def _buffer(self, buffer: BufferView) -> None:
         x, y = self._spot(buffer.at)
@@ -118,7 +124,7 @@ class Floor:
         if station.throttled:
             self._pen.text((x, y + 9), "half speed", 9, ink, "mm")
         elif station.order is not Order.NONE:
-            self._pen.text((x, y + 9), station.order.name.lower(), 9, ink, "mm")
+            self._pen.text((x, y + 9), ORDER_WORDS[station.order], 9, ink, "mm")
         if station.fault is not Fault.NONE:
             self._pen.box((x - 34, y + HALF_HEIGHT + 1, x + 34, y + HALF_HEIGHT + 15), TRUTH, None, 1, 3)
             self._pen.text((x, y + HALF_HEIGHT + 8), fault_name(station.fault), 10, PAPER, "mm")
@@ -131,11 +137,13 @@ class Floor:
         standing: Counter[int] = Counter()
         for who in self._scene.technicians:
             x, y = self._spot(who.at)
+            spot = (x, y - ABOVE)
             if who.state in (Crew.TO_REPAIR, Crew.TO_INSPECT):
-                self._pen.dotted((x, y), self._spot(self._scene.stations[who.to].at), SENSOR)
-                spot = (x, y)
+                u, v = self._spot(self._scene.stations[who.to].at)
+                self._pen.dotted(spot, (u, spot[1]), SENSOR)  # along the line first, then across, as he walks
+                self._pen.dotted((u, spot[1]), (u, v - HALF_HEIGHT), SENSOR)
             else:
-                spot = (x - 18 + 18 * standing[who.near], y - HALF_HEIGHT - 11)
+                spot = (x - 18 + 18 * standing[who.near], y - ABOVE)
                 standing[who.near] += 1
             self._technician(who, spot)
 

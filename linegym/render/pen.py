@@ -63,7 +63,7 @@ class Pen:
     def dotted(self, start: Spot, end: Spot, ink: str, gap: int = 9) -> None:
         """Draw a row of dots."""
         (x, y), (u, v) = start, end
-        count = int(max(abs(u - x), abs(v - y)) // gap)
+        count = max(1, int(max(abs(u - x), abs(v - y)) // gap))
         for dot in range(1, count):
             share = dot / count
             self.disc((x + share * (u - x), y + share * (v - y)), 2, ink)

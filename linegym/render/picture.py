@@ -52,7 +52,7 @@ def _header(pen: Pen, view: View) -> None:
         pen.box((PAD, 36, PAD + share * (WIDTH - 2 * PAD), 42), INK, round=2)
     counts = (
         f"output {scene.output} of {scene.nominal:.0f} possible     scrap {scene.scrap}     "
-        f"orders closed {scene.closed} right, {scene.wrong} wrong     scan time {scene.scan:.2f}     "
+        f"work orders: right {scene.closed}, wrong {scene.wrong}     scan time {scene.scan:.2f}     "
         f"reward {view.total:.2f}"
     )
     pen.text((PAD, 60), counts, 14)
@@ -76,11 +76,11 @@ def _legend(pen: Pen) -> None:
     pen.text((x + 137, LEGEND), "true fault, hidden from the agent", 12)
     pen.box((x + 340, LEGEND - 7, x + 348, LEGEND + 7), PAPER, INK, 1, 1)
     pen.box((x + 341, LEGEND, x + 347, LEGEND + 6), INK, None, 1, 0)
-    pen.text((x + 356, LEGEND), "buffer", 12)
-    pen.disc((x + 418, LEGEND), 8, PAPER, INK)
-    pen.text((x + 431, LEGEND), "idle", 12)
-    pen.disc((x + 474, LEGEND), 8, SENSOR, INK)
-    pen.text((x + 487, LEGEND), "busy technician", 12)
+    pen.text((x + 356, LEGEND), "buffer, amber: full", 12)
+    pen.disc((x + 484, LEGEND), 8, PAPER, INK)
+    pen.text((x + 497, LEGEND), "idle", 12)
+    pen.disc((x + 540, LEGEND), 8, SENSOR, INK)
+    pen.text((x + 553, LEGEND), "busy technician", 12)
 
 
 def _panel(pen: Pen, box: Box, title: str) -> None:
@@ -91,7 +91,7 @@ def _panel(pen: Pen, box: Box, title: str) -> None:
 def _trace(pen: Pen, view: View, box: Box) -> None:
     """Draw the primary sensor of the station in focus against the truth."""
     quantity = view.scene.quantities[0]
-    _panel(pen, box, f"S{view.focus} {quantity_name(quantity)} [{UNITS[quantity]}]")
+    _panel(pen, box, f"S{view.focus} (ringed): {quantity_name(quantity)} [{UNITS[quantity]}]")
     pen.text((box[2] - 150, box[1] + 14), "delivered", 12, SENSOR)
     pen.text((box[2] - 80, box[1] + 14), "true (hidden)", 12, TRUTH)
     left, top, right, bottom = box[0] + 52, box[1] + 34, box[2] - 12, box[3] - 26
@@ -124,6 +124,8 @@ def _orders(pen: Pen, view: View, box: Box) -> None:
         pen.text((box[0] + 46, y), order_words(station, view.scene.tick), 13, width=box[2] - box[0] - 56)
     if not found:
         pen.text((box[0] + 10, box[1] + 38), "none", 13, FAINT)
+    elif len(found) > ORDER_LINES:
+        pen.text((box[2] - 10, box[1] + 14), f"the first {ORDER_LINES} are shown", 12, FAINT, "rm")
 
 
 def _crew(pen: Pen, view: View, box: Box) -> None:
