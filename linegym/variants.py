@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -58,6 +58,8 @@ class Variant:
     sensor: int | SensorPerturbation = 0
     network: int | NetworkPerturbation = 0
     load: int | LoadPerturbation = 0
+    drawn_as: int | None = None
+    """Take the random numbers of the variant with this uid, not its own: see ``without``."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.template, Template | CustomTemplate):
@@ -69,6 +71,8 @@ class Variant:
             value = getattr(self, family)
             if not isinstance(value, kind):
                 object.__setattr__(self, family, _intensity(family, value, kind))
+        if self.drawn_as is not None and not 0 <= self.drawn_as < 2**64:
+            raise VariantError(f"drawn_as = {self.drawn_as!r}, expected the uid of a variant, 0 … 2**64 - 1")
 
     @property
     def levels(self) -> Levels:
@@ -84,7 +88,22 @@ class Variant:
                 parts.append(f"{name}:custom-{hashlib.sha256(repr(value).encode()).hexdigest()[:8]}")
             elif value:
                 parts.append(f"{name}:{value}")
+        if self.drawn_as is not None:
+            parts.append(f"{_AS}:{self.drawn_as:016x}")
         return "+".join(parts)
+
+    def without(self, *families: str) -> Variant:
+        """Return this variant with these families at their nuisance level, and the *same* random numbers.
+
+        Each mechanism draws from a stream of its own, so all else happens as it did: the difference between the two
+        runs of one seed is what the families did, exactly.
+
+        Raises:
+            VariantError: a name is no family's.
+        """
+        for family in families:
+            _known_family(family)
+        return replace(self, drawn_as=self.uid, **dict.fromkeys(families, 0))  # type: ignore[arg-type] # names are checked
 
     @property
     def perturbations(self) -> Perturbations:
@@ -109,7 +128,9 @@ class Variant:
 
     @cached_property
     def uid(self) -> int:
-        """The digest's first eight bytes as a number, little end first: the variant's part in an episode's key."""
+        """The variant's part in an episode's key: the digest's first eight bytes, little end first."""
+        if self.drawn_as is not None:
+            return self.drawn_as
         return int.from_bytes(bytes.fromhex(self.digest[:16]), "little")
 
     def __str__(self) -> str:
@@ -151,17 +172,39 @@ def variant(text: str) -> Variant:
     name, *parts = text.split("+")
     levels: dict[str, int] = {}
     for part in parts:
-        family, colon, intensity = part.partition(":")
-        if family not in FAMILIES:
-            raise VariantError(f"{text!r}: no family is named {family!r}{did_you_mean(family, FAMILIES)}; {_EXPECTED}")
+        family, _, value = part.partition(":")
         if family in levels:
             raise VariantError(f"{text!r}: {family} is there twice; {_EXPECTED}")
-        if not (colon and intensity.isascii() and intensity.isdigit() and int(intensity) < INTENSITIES):
-            raise VariantError(f"{text!r}: intensity {intensity!r} of {family} is not one of 0 … {INTENSITIES - 1}")
-        levels[family] = int(intensity)
-    return Variant(template(name), **levels)
+        if family == _AS:
+            levels[family] = _read(text, family, value, 16, _UID)
+            continue
+        _known_family(family, text)
+        levels[family] = _read(text, family, value, 10, range(INTENSITIES))
+    drawn_as = levels.pop(_AS, None)
+    return Variant(template(name), **levels, drawn_as=drawn_as)
 
 
+def _known_family(family: str, text: str | None = None) -> None:
+    if family not in FAMILIES:
+        where = "" if text is None else f"{text!r}: "
+        raise VariantError(f"{where}no family is named {family!r}{did_you_mean(family, FAMILIES)}; {_EXPECTED}")
+
+
+def _read(text: str, part: str, value: str, radix: int, allowed: range) -> int:
+    digits = value.isascii() and value.isalnum() and value == value.lower()
+    try:
+        number = int(value, radix) if digits else -1
+    except ValueError:
+        number = -1
+    if number not in allowed:
+        expected = "a uid in hexadecimal" if part == _AS else f"an intensity 0 … {INTENSITIES - 1}"
+        raise VariantError(f"{text!r}: {part}:{value} is not {expected}")
+    return number
+
+
+_AS = "as"
+"""What announces the uid of the variant whose random numbers are taken."""
+_UID = range(2**64)
 EXAMPLE = "serial/thermocouple/profinet/bearing+sensor:3"
 _EXPECTED = f"families are {', '.join(FAMILIES)}, an id looks like {EXAMPLE!r}"
 
