@@ -165,7 +165,8 @@ class NetworkPerturbation(_Ladder):
     rtt: float = _in(0.1, 10_000, 1)
     """Round-trip time of an idle network [ms]."""
     snr: float = _in(-20, 60, 30)
-    """Ratio of signal to noise on the radio channel [dB]."""
+    """Ratio of signal to noise on the radio channel [dB]. It sets the capacity; as the load offered follows what the
+    network carries, it changes the figures in bit/s and no episode."""
 
     @classmethod
     def at(cls, intensity: int) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -47,6 +47,41 @@ def test_every_family_reaches_what_the_agent_sees(family: str, intensity: int) -
     perturbed = Variant(TEMPLATES[0], **{family: intensity})
     batch = run([perturbed, perturbed.without(family)], 200)
     assert not np.array_equal(batch.observations[0], batch.observations[1])
+
+
+CHANGES = {
+    "sensor": {"sine": 0.3, "impulse": 0.9, "impulse_p": 0.9, "signed": 0, "noise": 3, "wander": 3, "hold_p": 0.5},
+    "network": {
+        "utilisation": 0.2,
+        "latency": 6,
+        "to_bad": 0.5,
+        "to_good": 0.9,
+        "loss_bad": 0.1,
+        "loss_good": 0.7,
+        "rtt": 3000,
+    },
+    "load": {"ar": 0.5, "periodic": 0.6, "spike_p": 0.3, "spike": 3, "ripple": 20},
+}
+"""For each parameter, but the signal-to-noise ratio, which sets figures in bit/s alone, another value."""
+
+
+def test_every_parameter_has_an_effect() -> None:
+    """A parameter that was forgotten on its way into the kernel would be studied for nothing."""
+    settled = Variant(TEMPLATES[0], sensor=4, network=4, load=4)
+    laws = {"sensor": SensorPerturbation.at(4), "network": NetworkPerturbation.at(4), "load": LoadPerturbation.at(4)}
+    changed = [
+        replace(settled, **{family: replace(laws[family], **{name: value})}, drawn_as=settled.uid)
+        for family, changes in CHANGES.items()
+        for name, value in changes.items()
+    ]
+    assert len(changed) == sum(len(fields(law)) for law in laws.values()) - 1
+    batch = run([settled, *changed], 150)
+    same = [
+        each.id
+        for each, seen in zip(changed, batch.observations[1:], strict=True)
+        if (seen == batch.observations[0]).all()
+    ]
+    assert same == []
 
 
 def test_a_perturbed_sensor_or_network_leaves_the_truth_alone() -> None:
