@@ -145,7 +145,7 @@ class LineEnv(gym.Env[Any, Any]):
 
     ## Information
 
-    `variant_id`, `template_id`, `seed`, `episode`, `tick`; `action_mask` (545,) and `station_mask` (24,), int8;
+    `variant_id`, `template_id`, `seed`, `episode_index`, `tick`; `action_mask` (545,) and `station_mask` (24,), int8;
     `invalid_action`; `phase` of the furthest work order (0 nothing to do, 1 identify … 4 execute); counts `output`,
     `scrap`, `faults`, `faults_due`, `closed`, `closed_due`, `wrong`, `late`; `success`; of the order closed in this
     step `closed_station` (-1 none), `closed_right` and the ticks of its phases `identify`, `assess`, `dispatch`,

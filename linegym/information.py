@@ -20,8 +20,9 @@ from linegym.variants import Variant
 FLAGS = ("invalid_action", "success", "closed_right")
 """Facts that are yes or no."""
 CUSTOM = -1
-KEYS = tuple("invalid_action" if name == "invalid" else name for name in FACTS)
-"""Name of each column of ``Batch.facts`` in ``info``."""
+_RENAMED = {"episode": "episode_index", "invalid": "invalid_action"}
+KEYS = tuple(_RENAMED.get(name, name) for name in FACTS)
+"""Name of each column of ``Batch.facts`` in ``info``, where ``episode`` is the place of Gymnasium's statistics."""
 
 Infos = dict[str, Any]
 

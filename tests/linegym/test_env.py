@@ -87,7 +87,7 @@ def test_zero_is_a_seed(env: LineEnv) -> None:
     """`if seed:` has made 0 mean "none" in more than one environment."""
     env.reset(seed=7)
     observation, info = env.reset(seed=0)
-    assert (info["seed"], info["episode"]) == (0, 0)
+    assert (info["seed"], info["episode_index"]) == (0, 0)
     again, _ = LineEnv(HARD, horizon=200).reset(seed=0)
     assert (observation == again).all()
 
@@ -123,7 +123,7 @@ def test_reset_without_a_seed_goes_on_to_the_next_episode(env: LineEnv) -> None:
     _, first = env.reset(seed=9)
     _, second = env.reset()
     _, third = env.reset()
-    assert [info["episode"] for info in (first, second, third)] == [0, 1, 2]
+    assert [info["episode_index"] for info in (first, second, third)] == [0, 1, 2]
     assert [info["seed"] for info in (first, second, third)] == [9, 9, 9]
 
 
@@ -133,7 +133,7 @@ def test_an_episode_does_not_depend_on_the_one_before(env: LineEnv) -> None:
     short = trajectory(env, 150, env.reset())
     trajectory(env, 200, env.reset(seed=4), draws=99)
     long = trajectory(env, 150, env.reset())
-    assert short[0][1]["episode"] == long[0][1]["episode"] == 1
+    assert short[0][1]["episode_index"] == long[0][1]["episode_index"] == 1
     assert data_equivalence(short, long, exact=True)
 
 
@@ -356,7 +356,7 @@ def test_restores_a_kept_moment_as_often_as_wanted(env: LineEnv) -> None:
     assert env.state_digest() == digest
     two = trajectory(env, 60, (None, info))
     assert data_equivalence(one[1:], two[1:], exact=True)
-    assert env.reset()[1]["episode"] == 1
+    assert env.reset()[1]["episode_index"] == 1
     assert seen in env.observation_space
 
 
