@@ -1,4 +1,4 @@
-"""What the twins of the compiled kernel step: the parameter rows of some variants, and how their state is told apart."""
+"""What the twins of the compiled kernel step: the parameter rows of some variants, and how states are told apart."""
 
 from __future__ import annotations
 
