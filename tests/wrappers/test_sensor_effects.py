@@ -102,9 +102,49 @@ def test_bounds_follow_the_law() -> None:
     assert space.low == pytest.approx([-150.0, -150.0])
     assert readings[:, 0].max() == pytest.approx(1500.0)
     assert readings[:, 1].min() == pytest.approx(-150.0)
+    positive = Steady(15.0)
+    positive.observation_space = gym.spaces.Box(10.0, 20.0, (1,), np.float64)
+    space = DistortObservation(positive, law).observation_space
+    assert isinstance(space, gym.spaces.Box)
+    assert (float(space.low[0]), float(space.high[0])) == pytest.approx((5.0, 30.0))
     sides = DistortObservation(gym.make("CartPole-v1"), law).observation_space
     assert isinstance(sides, gym.spaces.Box)
     assert np.isinf(sides.high[1])
+
+
+def test_bounds_hold_whatever_is_rounded() -> None:
+    """A reading at its very bound is disturbed by one formula, the bound by another."""
+    law = Distortion(sine=0.0, impulse=0.1, impulse_probability=1.0)
+    for reading in np.random.default_rng(1).uniform(1, 900, 300):
+        bare = Steady(reading)
+        bare.observation_space = gym.spaces.Box(0.0, reading, (1,), np.float64)
+        env = DistortObservation(bare, law, zero=-273.15)
+        assert env.reset(seed=0)[0] in env.observation_space
+
+
+def test_bounds_at_the_largest_number_become_infinite() -> None:
+    """Some environments write "no bound" so; there is nothing beyond it."""
+    bare = Steady(1.0)
+    largest = float(np.finfo(np.float32).max)
+    bare.observation_space = gym.spaces.Box(-largest, largest, (1,), np.float32)
+    space = DistortObservation(bare, Distortion.at(3)).observation_space
+    assert isinstance(space, gym.spaces.Box)
+    assert np.isinf([space.low, space.high]).all()
+
+
+def test_the_environment_s_own_array_is_left_alone() -> None:
+    """An environment may show its state itself; a disturbed reading must not become the truth."""
+    bare = Steady(5.0, 6.0)
+    shown = bare.readings
+    bare.reset = lambda **_: (shown, {})  # type: ignore[method-assign]
+    for wrapper, law in (
+        (NoisyObservation, Noise.at(5)),
+        (StickObservation, Sticking.at(5)),
+        (DistortObservation, Distortion.at(5)),
+    ):
+        seen_first = wrapper(bare, law).reset(seed=1)[0]  # type: ignore[arg-type]
+        assert seen_first is not shown
+        assert shown.tolist() == [5.0, 6.0]
 
 
 def test_noise_is_gaussian_and_has_its_scale() -> None:

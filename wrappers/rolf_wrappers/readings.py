@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+EPSILON = 2.0**-52
 
 
 class Readings:
@@ -49,10 +50,7 @@ class Readings:
         return box if self.key is None else {**observation, self.key: box}
 
     def space(self, low: Floats, high: Floats) -> gym.Space[Any]:
-        """Return the observation space with these bounds of the readings.
-
-        They are rounded outwards, since a reading is computed in double precision and then rounded.
-        """
+        """Return the observation space with these bounds of the readings, rounded outwards."""
         bounds = self._bound(self._box.low, low, -np.inf), self._bound(self._box.high, high, np.inf)
         dtype: Any = self._box.dtype
         box: gym.Space[Any] = gym.spaces.Box(*bounds, dtype=dtype)
@@ -65,7 +63,11 @@ class Readings:
         bound: NDArray[Any] = source.copy()
         flat = bound.reshape(-1)
         kept = new == flat[self.index]
-        outward = np.nextafter(new.astype(source.dtype), source.dtype.type(way))
+        # A reading is computed by another formula than its bound, so the last bits differ, and is then rounded.
+        largest = np.maximum(np.abs(new), np.abs(flat[self.index].astype(np.float64)))
+        slack = np.where(np.isfinite(largest), 4 * EPSILON * largest, 0.0)
+        with np.errstate(over="ignore"):  # beyond the largest number there is no bound
+            outward = np.nextafter((new + np.copysign(slack, way)).astype(source.dtype), source.dtype.type(way))
         flat[self.index] = np.where(kept, flat[self.index], outward)
         return bound
 
