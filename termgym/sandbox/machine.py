@@ -16,22 +16,22 @@ from typing import Any
 
 from termgym.errors import SandboxError, TaskError
 from termgym.result import Completed
-from termgym.sandbox import bubblewrap, cgroups, limits, syscalls
+from termgym.sandbox import bubblewrap, cgroups, limits
 from termgym.sandbox.birth import START_DEADLINE, Shell, first_child, read_child_pid, start_bash
 from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
+from termgym.sandbox.leftover import Leftover
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports
 from termgym.sandbox.reading import look_up
 from termgym.sandbox.room import Room
+from termgym.sandbox.terminals import mount_terminals, unmount_terminals
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
 
 _SPARE = 32 << 20
 """Memory that a new shell finds free, whatever files fill the rest [bytes]."""
-_PTYS = 64
-"""Terminals of one sandbox, the shell's own two included; kernel.pty.max holds for the whole host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class Machine:
         self._init: int | None = None
         self._status: int | None = None
         self.snapshot: Snapshot | None = None
+        self.leftover = Leftover()
         directory.mkdir()
         self._pts = directory / "pts"
         self._pts.mkdir()
@@ -109,7 +110,7 @@ class Machine:
     def _start_isolated(self) -> int:
         """Start a shell in namespaces; bubblewrap waits at a pipe until its child is under its limits."""
         assert self._view is not None
-        self._mount_pts()
+        mount_terminals(self._pts, real_root=self._settings.real_root)
         preload = ["env", *(f"{name}={value}" for name, value in self._preloaded.items())] if self._preloaded else []
         info, info_end = os.pipe()
         go_end, go = os.pipe()
@@ -155,8 +156,7 @@ class Machine:
 
     def _terminal_fds(self) -> list[int]:
         assert self._shell is not None
-        shell = self._shell
-        return [shell.command_fd, shell.main_fd, shell.error_fd, shell.report_fd, shell.script_fd]
+        return list(self._shell[1:])
 
     def _close_terminal(self) -> None:
         if self._shell is not None:
@@ -227,6 +227,7 @@ class Machine:
     def stand_on(self, base: Path, request: dict[str, Any]) -> None:
         """Put the initial state ``base`` in place. Every process is dead."""
         if self.snapshot is not None and self.snapshot.base == base:
+            self.leftover.keep(self.snapshot.live)
             self.snapshot.restore()
         else:
             self._close_snapshot()
@@ -371,22 +372,14 @@ class Machine:
 
     # ---- the end
 
-    def _mount_pts(self) -> None:
-        self._unmount_pts()
-        group = ",gid=5" if self._settings.real_root else ""
-        syscalls.mount("devpts", self._pts, "devpts", 0, f"newinstance,ptmxmode=0666,mode=620,max={_PTYS}{group}")
-
-    def _unmount_pts(self) -> None:
-        if os.path.ismount(self._pts):
-            syscalls.umount(self._pts, syscalls.MNT_DETACH)
-
     def close(self) -> None:
         """Kill everything and remove everything; what can be removed is, even if something cannot."""
         with contextlib.ExitStack() as last:
             last.callback(shutil.rmtree, self._directory)
             last.callback(self._remove_group)
-            last.callback(self._unmount_pts)
+            last.callback(unmount_terminals, self._pts)
             last.callback(self._close_snapshot)
+            last.callback(self.leftover.clear)
             last.callback(self.kill)
 
     def _close_snapshot(self) -> None:

@@ -52,9 +52,11 @@ class Pair:
         return self._make("s")
 
     @property
-    def has_chore(self) -> bool:
-        """Whether there is something to do while nobody waits."""
-        return self._wanted is not None
+    def urgency(self) -> int:
+        """How pressing is what can be done while nobody waits: 2, making a spare; 1, clearing up; 0, nothing."""
+        if self._wanted is not None:
+            return 2
+        return int(any(machine.leftover.there for machine in self.machines))
 
     def start(self, base: Path, request: dict[str, Any]) -> Started:
         """Return a fresh shell on ``base``: the spare if it is of the kind, else one started now."""
@@ -63,8 +65,8 @@ class Pair:
         if self._other is not None and not self._may_spare:
             self._other.close()
             self._other = None
-        if repeated and self.has_chore:
-            self.do_chore()
+        if repeated and self._wanted is not None:
+            self._prepare(*self._wanted)
         if repeated and self._ready is not None and not self.tokens:
             started, self._ready = self._ready, None
             assert self._other is not None
@@ -83,9 +85,15 @@ class Pair:
         return self._may_spare and not self.tokens and snapshot is not None and snapshot.name.startswith("overlay")
 
     def do_chore(self) -> None:
+        """Do what is most urgent."""
+        if self._wanted is not None:
+            self._prepare(*self._wanted)
+            return
+        for machine in self.machines:
+            machine.leftover.clear()
+
+    def _prepare(self, base: Path, request: dict[str, Any]) -> None:
         """Make the spare ready. If it cannot be, later starts are made without, and their facts say why."""
-        assert self._wanted is not None
-        base, request = self._wanted
         self._wanted = None
         try:
             if self._other is None:

@@ -308,12 +308,12 @@ class Supervisor:
         poll.register(self._wire.fileno(), select.POLLIN)
         poll.register(owner, select.POLLIN)
         while True:
-            chores = [pair for pair in self._pairs.values() if pair.has_chore]
+            chores = [pair for pair in self._pairs.values() if pair.urgency]
             ready = {fd for fd, _ in poll.poll(0 if chores else None)}
             if owner in ready:
                 return
             if not ready:
-                chores[0].do_chore()
+                max(chores, key=lambda pair: pair.urgency).do_chore()
                 continue
             try:
                 request, _ = self._wire.receive()
