@@ -53,8 +53,9 @@ class Distortion:
 class DistortObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Distort readings as a bad thermocouple does; see ``Distortion`` for the law.
 
-    Time is 0 at a reset. The bounds of the observation space follow the law; infinite ones stay infinite. For several
-    environments at once, give ``gymnasium.make_vec`` a function that applies this wrapper as one of its ``wrappers``.
+    Time is 0 at a reset. The bounds of the observation space follow the law; infinite ones stay infinite.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

@@ -40,8 +40,9 @@ class Drift:
 class DriftObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Let readings drift away from the truth; every episode begins with all of them calibrated.
 
-    The bounds of the observation space are widened by the largest offset. For several environments at once, give
-    ``gymnasium.make_vec`` a function that applies this wrapper as one of its ``wrappers``.
+    The bounds of the observation space are widened by the largest offset.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

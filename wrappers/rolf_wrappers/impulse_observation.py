@@ -37,8 +37,9 @@ class Impulses:
 class ImpulseObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Throw single readings off by a fixed size, up or down.
 
-    The bounds of the observation space are widened by that size. For several environments at once, give
-    ``gymnasium.make_vec`` a function that applies this wrapper as one of its ``wrappers``.
+    The bounds of the observation space are widened by that size.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

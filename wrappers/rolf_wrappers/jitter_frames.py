@@ -52,8 +52,9 @@ class JitterFrames(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     A decision is repeated for about ``frames`` steps of the environment times the length of the controller's cycle
     (0.25 to 4 nominal ones; fractions are carried over), but at least one, and not beyond the end of the episode.
     Rewards are summed; ``info["frames"]`` tells how many steps it was. Limits on the length of an episode that lie
-    inside count frames. For several environments at once, give ``gymnasium.make_vec`` a function that applies this
-    wrapper as one of its ``wrappers``.
+    inside count frames.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

@@ -24,8 +24,9 @@ class NetworkAction(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     In a step in which nothing new arrives, the action of the step before goes on, as a setpoint does; or ``idle`` is
     done, where actions are commands that must not be repeated. ``info["executed_action"]`` tells what was done,
-    ``info["action_age"]`` how long ago it was sent [steps]: 0 is fresh, -1 is ``idle``. For several environments at
-    once, give ``gymnasium.make_vec`` a function that applies this wrapper as one of its ``wrappers``.
+    ``info["action_age"]`` how long ago it was sent [steps]: 0 is fresh, -1 is ``idle``.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

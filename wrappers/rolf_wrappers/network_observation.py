@@ -20,8 +20,9 @@ class NetworkObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
 
     The newest observation that has arrived is repeated until a newer one does, and ``info["observation_age"]`` tells
     its age [steps]: 0 is fresh. The first observation of an episode always arrives. Reward and ends are not delayed:
-    they belong to the trainer, not to the agent. For several environments at once, give ``gymnasium.make_vec`` a
-    function that applies this wrapper as one of its ``wrappers``.
+    they belong to the trainer, not to the agent.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

@@ -36,8 +36,9 @@ class Noise:
 class NoisyObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Add Gaussian noise to readings, cut at four standard deviations.
 
-    The bounds of the observation space are widened by what the noise can add. For several environments at once, give
-    ``gymnasium.make_vec`` a function that applies this wrapper as one of its ``wrappers``.
+    The bounds of the observation space are widened by what the noise can add.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

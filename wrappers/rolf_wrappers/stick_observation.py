@@ -38,8 +38,9 @@ class StickObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Let single readings stick, unannounced, as a broken sensor does.
 
     The whole observation that repeats because nothing arrives, and says so, is ``NetworkObservation``. The observation
-    space stays what it is. For several environments at once, give ``gymnasium.make_vec`` a function that applies this
-    wrapper as one of its ``wrappers``.
+    space stays what it is.
+
+    There is no vector version; ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
 
     Example:
         >>> import gymnasium as gym

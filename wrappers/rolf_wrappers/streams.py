@@ -15,7 +15,8 @@ class Streams:
     A generator is a function of the seed, the number of the episode since that seed, the wrapper's name, the part of
     the observation that it works on, and the mechanism. So the environment's own generator is never touched; a
     mechanism that is switched off changes nothing for the others; and an episode does not depend on how long the
-    ones before it were.
+    ones before it were. Gaussian draws and sines go through the mathematics library, whose last
+    bits may differ between processors.
 
     Args:
         wrapper: The wrapper, with its ``env`` set.
