@@ -1,6 +1,7 @@
 """What can go wrong, as a tree.
 
 LineGymError
+├── ArgumentError (ValueError)         a call got a value that it cannot use; says what is allowed
 ├── PlantError (ValueError)            a line's description contradicts itself; names the field
 ├── PerturbationError (ValueError)     an intensity or a parameter is out of its range; names the field
 ├── VariantError (ValueError)          text names no variant or split; suggests the nearest
@@ -16,6 +17,10 @@ from difflib import get_close_matches
 
 class LineGymError(Exception):
     """Any error that linegym raises on purpose."""
+
+
+class ArgumentError(LineGymError, ValueError):
+    """A call got a value that it cannot use."""
 
 
 class PlantError(LineGymError, ValueError):

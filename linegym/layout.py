@@ -190,3 +190,10 @@ FACTS = (
     "execute",  # arrival to closing
 )
 """Columns of ``Batch.facts``."""
+FACT_CLOSED_STATION = FACTS.index("closed_station")
+
+# --- the observation: float32 -----------------------------------------------------------------------------------
+SEEN_STRIDE = 24  # numbers a station
+SEEN_CREW = STATIONS * SEEN_STRIDE
+SEEN_LINE = SEEN_CREW + 4 * TECHNICIANS + 3 * PARTS
+SEEN_ROW = SEEN_LINE + 8
