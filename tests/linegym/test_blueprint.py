@@ -63,7 +63,8 @@ def test_floor_is_measured_along_the_aisles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cycle", "spread", "plc"), [(1024, 0.0, 1.0), (3072, 0.1, 1.08), (4500, 0.1, 0.93), (700, 0.3, 1)]
+    ("cycle", "spread", "plc"),
+    [(1024, 0.0, 1.0), (3072, 0.1, 1.08), (4500, 0.1, 0.93), (700, 0.3, 1), (3000, 0.1, 1.0)],
 )
 def test_ticks_a_part_is_the_mean_of_rounded_up_times(cycle: int, spread: float, plc: float) -> None:
     """Against the rule of the plant's description, for 100 000 evenly spread words."""
@@ -101,6 +102,15 @@ def test_an_assembly_waits_for_its_slower_feeder() -> None:
     feeders = (Station(2048, (SOURCE,), (1,)), Station(3072, (SOURCE,), (2,)))
     plant = Plant(stations=(*feeders, Station(1024, (1, 2), (SINK,))), capacities=(2, 2))
     assert plant.nominal == pytest.approx(1 / 3)
+
+
+def test_a_feeder_that_waits_is_no_bottleneck() -> None:
+    """Its second station takes longer than its first, but the other feeder takes longer still."""
+    feeder = (Station(1024, (SOURCE,), (1,)), Station(3072, (1,), (2,)))
+    plant = Plant(
+        stations=(*feeder, Station(4096, (SOURCE,), (3,)), Station(1024, (2, 3), (SINK,))), capacities=(2, 2, 2)
+    )
+    assert plant.nominal == pytest.approx(1 / 4)
 
 
 def test_rework_takes_time_twice() -> None:
