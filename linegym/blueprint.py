@@ -105,8 +105,15 @@ class Plant:
 
     def travel(self, start: int, end: int) -> int:
         """Return the time from one station to another [ticks]: a cell a tick, along the aisles."""
-        (x, y), (u, v) = self.stations[start].at, self.stations[end].at
-        return abs(x - u) + abs(y - v)
+        return int(self.distances[start, end])
+
+    @cached_property
+    def distances(self) -> NDArray[np.int32]:  # (stations, stations)
+        """Travel times between all stations [ticks]."""
+        places = np.array([station.at for station in self.stations], np.int32)
+        found: NDArray[np.int32] = np.abs(places[:, None] - places[None, :]).sum(axis=2, dtype=np.int32)
+        found.setflags(write=False)  # plants are shared
+        return found
 
     def position(self, station: int) -> tuple[int, int]:
         """Return where a station stands [m]."""
@@ -126,8 +133,8 @@ class Plant:
             station = self.stations[place]
             record[:] = station.cycle, *_two(station.inputs), *_two(station.outputs)
             real[place * layout.G_STRIDE : (place + 1) * layout.G_STRIDE] = station.base, station.plc
-            for other in range(used):
-                whole[layout.T_TRAVEL + place * STATIONS + other] = self.travel(place, other)
+        travel = whole[layout.T_TRAVEL : layout.T_TRAVEL + STATIONS * STATIONS].reshape(STATIONS, STATIONS)
+        travel[:used, :used] = self.distances
         whole[layout.T_CAPACITY + 1 : layout.T_CAPACITY + 1 + len(self.capacities)] = self.capacities
         whole[layout.T_LEAD : layout.T_LEAD + PARTS] = self.leads
         whole[layout.T_STOCK : layout.T_STOCK + PARTS] = self.stock
@@ -186,7 +193,7 @@ def _check_stations(plant: Plant) -> None:
             _refuse("stations", buffer, f"some station that takes from buffer {buffer}")
         if not any(buffer in station.outputs for station in plant.stations):
             _refuse("stations", buffer, f"some station that gives to buffer {buffer}")
-    span = max(plant.travel(start, end) for start in range(used) for end in range(used))
+    span = int(plant.distances.max())
     if span > LONGEST_TRAVEL:
         _refuse("stations[].at", span, f"stations at most {LONGEST_TRAVEL} cells apart")
 
