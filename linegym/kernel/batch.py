@@ -201,10 +201,25 @@ Reset: TypeAlias = Callable[[Lines, Seen, NDArray[np.bool_], NDArray[np.int64], 
 Look: TypeAlias = Callable[[Lines, Seen, int, int], None]
 
 
-def _entries(source: int) -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
+def _entries(source: int) -> tuple[Callable[..., None], ...]:
     """Return the entry points; ``source`` makes numba's cache notice a change anywhere in the kernel."""
 
     def step(
+        lines: Lines,
+        seen: Seen,
+        asked: NDArray[np.int32],
+        ticks: int,
+        mode: int,
+        horizon: int,
+        tables: Tables,
+        scratch: NDArray[np.int64],
+    ) -> None:
+        if source < 0:
+            return
+        for e in range(lines.keys.shape[0]):
+            step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, scratch[0])
+
+    def step_many(
         lines: Lines,
         seen: Seen,
         asked: NDArray[np.int32],
@@ -237,11 +252,11 @@ def _entries(source: int) -> tuple[Callable[..., None], Callable[..., None], Cal
         tell(lines.short[e], lines.whole[e], int(lines.plants[lines.which[e], L.T_STATIONS]), seen.facts[e])
         look(e, lines, seen, horizon, True)
 
-    return step, reset, show
+    return step, step_many, reset, show
 
 
-_step, _reset, _show = _entries(revision())
+_step, _step_many, _reset, _show = _entries(revision())
 step_serial: Step = njit(cache=True, error_model="numpy", _nrt=False)(_step)
-step_parallel: Step = njit(cache=True, error_model="numpy", parallel=True)(_step)
+step_parallel: Step = njit(cache=True, error_model="numpy", parallel=True)(_step_many)
 reset_rows: Reset = njit(cache=True, error_model="numpy", _nrt=False)(_reset)
 show_row: Look = njit(cache=True, error_model="numpy", _nrt=False)(_show)
