@@ -1,0 +1,22 @@
+"""Policies that come with the line: yardsticks for whatever learns, from doing nothing to knowing everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from linegym.policies.chance import Chance
+from linegym.policies.composed import Composed
+from linegym.policies.desk import Desk
+from linegym.policies.idle import Idle
+from linegym.policies.oracle import Oracle
+from linegym.policies.policy import Lineup, Policy
+from linegym.policies.threshold import Threshold
+
+__all__ = ["POLICIES", "Lineup", "Policy", "policy"]
+
+POLICIES: Mapping[str, Callable[[], Policy]] = {
+    "no-op": Idle,
+    "random": Chance,
+    "threshold": lambda: Composed("threshold", Threshold(), Desk("claimed")),
+    "oracle": lambda: Composed("oracle", Oracle(), Desk("known", skilled=True)),
+}
