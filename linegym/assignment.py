@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import gcd
 
 from linegym.variants import Variant, split, variant
 
@@ -17,9 +16,9 @@ class Assignment:
     """Says which variant a row plays in an episode: a pure function of both, whatever happened before.
 
     Args:
-        variants: The name of a split, whose variants are spread over rows and episodes so that few rows see many
-            kinds; an id or a variant, for all rows; several of them, dealt to the rows in order, and on over the
-            episodes; or a function of row and episode.
+        variants: The name of a set, or several ids or variants: dealt to the rows in order, and on over the episodes
+            (the beginning of a set is a sample of it); one id or variant, for all rows; or a function of row and
+            episode.
         rows: Rows of the batch.
 
     Raises:
@@ -31,17 +30,15 @@ class Assignment:
         self._rows = rows
         self._sampler: Sampler | None = None
         self._pool: tuple[Variant, ...] = ()
-        self._stride = 1
         if isinstance(variants, (str, Variant)):
             self._pool = _named(variants)
-            self._stride = _stride(len(self._pool)) if len(self._pool) > 1 else 1
         elif isinstance(variants, Sequence) and not isinstance(variants, bytes):
             self._pool = tuple(as_variant(each) for each in variants)
         elif callable(variants):
             self._sampler = variants
         else:
             raise TypeError(
-                f"variants={variants!r} is of type {type(variants).__name__}; give the name of a split, an id, "
+                f"variants={variants!r} is of type {type(variants).__name__}; give the name of a set, an id, "
                 "a Variant, a sequence of these, or a function of row and episode"
             )
         if self._sampler is None and not self._pool:
@@ -56,7 +53,7 @@ class Assignment:
         """Return the variant of a row's episode."""
         if self._sampler is not None:
             return as_variant(self._sampler(row, episode))
-        return self._pool[(row + episode * self._rows) * self._stride % len(self._pool)]
+        return self._pool[(row + episode * self._rows) % len(self._pool)]
 
 
 def as_variant(given: Variant | str) -> Variant:
@@ -77,15 +74,7 @@ def as_variant(given: Variant | str) -> Variant:
 
 
 def _named(given: str | Variant) -> tuple[Variant, ...]:
-    """Return the variants of a split, or the one variant of an id. Ids have slashes, splits have none."""
+    """Return the variants of a set, or the one variant of an id. Ids have slashes, sets have none."""
     if isinstance(given, str) and "/" not in given:
         return tuple(split(given))
     return (as_variant(given),)
-
-
-def _stride(count: int) -> int:
-    """Return the step nearest to the golden section that visits all of ``count`` places before any again."""
-    step = max(1, round(count * 0.618))
-    while gcd(step, count) > 1:
-        step -= 1
-    return step

@@ -57,10 +57,10 @@ class LineVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
 
     Args:
         num_envs: Rows.
-        variants: The name of a split (``"train"``), spread over rows and episodes so that few rows see many kinds of
-            line and as many rows as variants see each once; an id or a ``Variant`` for all rows; a sequence of them,
-            dealt to the rows in order and on over the episodes; or a function ``(row, episode) -> variant``, asked
-            when the row's episode begins.
+        variants: The name of a set (``"train"``), or a sequence of ids or ``Variant``: dealt to the rows in order, and
+            on over the episodes; the beginning of a set is a sample of it, and as many rows as variants play each once.
+            One id or ``Variant``: for all rows. Or a function ``(row, episode) -> variant``, asked as the row's episode
+            begins.
         autoreset_mode: ``NEXT_STEP``: the step after the end ignores the action, pays 0 and returns the next episode's
             first observation. ``SAME_STEP``: the step that ends an episode returns it. ``DISABLED``:
             ``reset(options={"reset_mask": …})`` begins it.

@@ -14,6 +14,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from line_play import action, actions
 
 import linegym
+from linegym.assignment import Assignment
 from linegym.env import LineEnv
 from linegym.information import KEYS
 from linegym.variants import Variant
@@ -205,10 +206,6 @@ def test_what_are_no_seeds_is_refused(seed: Any, kind: type[Exception], told: st
 
 def test_seven_thousand_rows_play_each_training_variant_once() -> None:
     """Duplicates in one place are holes in another."""
-    assignment = LineVectorEnv(1)._assignment
-    assert assignment.of(0, 0) in linegym.split("train")
-    from linegym.assignment import Assignment
-
     dealt = Assignment("train", 7000)
     assert dealt.lasting
     counted = Counter(dealt.of(row, 3).id for row in range(7000))
@@ -217,8 +214,6 @@ def test_seven_thousand_rows_play_each_training_variant_once() -> None:
 
 
 def test_few_rows_see_every_variant_of_a_split_and_many_kinds_at_once() -> None:
-    from linegym.assignment import Assignment
-
     dealt = Assignment("validation", 14)
     seen = [dealt.of(row, episode).id for episode in range(25) for row in range(14)]
     assert sorted(seen) == sorted(variant.id for variant in linegym.split("validation"))
