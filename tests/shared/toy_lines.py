@@ -111,7 +111,7 @@ def plants(draw: st.DrawFn) -> Plant:
         fault=draw(shares(-1.0, 0.0, 0.3, 0.9)),
         noise=draw(shares(0.0, 0.5, 1.0)),
         spread=draw(shares(0.0, 0.1, 0.3)),
-        split=draw(shares(0.0, 0.08, 0.3, 0.9)),
+        split=draw(shares(0.0, 0.08, 0.3, 0.7)),
         minor=draw(shares(0.0, 0.004, 0.1)),
         clear=draw(shares(0.25, 1.0)),
         scrap=draw(shares(0.0, 0.01, 0.2)),
