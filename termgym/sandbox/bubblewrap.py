@@ -13,13 +13,13 @@ from pathlib import Path
 from termgym.errors import SandboxUnavailable
 from termgym.sandbox.child import spawn
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, HOSTNAME, WRITABLE_ROOTS
+from termgym.sandbox.rootfs import furnished
 
 AS_AGENT = ("setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--")
 _PRIVATE_MEMORY = str(64 << 20)  # [bytes], docker's default too; without a size it would be half of the host's
 LAUNCH_FDS = _INFO_FD, _GO_FD, _FILTER_FD, _OPTIONS_FD = (236, 237, 238, 239)
 """What bubblewrap is given, below the shell's own numbers; the supervisor keeps them free."""
 _PATIENCE = 20.0  # [s]
-_MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,10 @@ class View:
 
     live: Path
     """The tree with the agent's writable roots in it."""
-    etc: Path
+    root: Path
+    """What ``rootfs`` made."""
     pts: Path | None
-    """A devpts instance of its own; None: no terminal."""
+    """A devpts instance of its own, shown where there is a ``room``; None: that of the root."""
     proc_files: Sequence[tuple[str, str]]
     read_only: Sequence[str] = ()
     """Agent paths inside the writable roots that are mounted read-only."""
@@ -39,6 +40,8 @@ class View:
     """The seccomp filter (``callfilter``)."""
     private_memory: bool = False
     """/dev/shm is the sandbox's own instead of the tree's: then what lies there does not count as a change."""
+    room: Path | None = None
+    """A directory in which all of it can be put together, to be bound as one; None: bubblewrap does it bit by bit."""
 
 
 def executable() -> str | None:
@@ -51,6 +54,8 @@ def launcher(
     view: View, pipes: tuple[int, int] | None, *, real_root: bool, chdir: str
 ) -> Iterator[tuple[list[str], dict[int, int]]]:
     """Yield the argv that a program's own argv is appended to, and the descriptors to start it with: its -> ours.
+
+    Where the view has a ``room``, bubblewrap must have its own namespaces (``pipes`` tell) before the context ends.
 
     Its numbers are always the same, for ``ps`` shows them.
 
@@ -67,19 +72,22 @@ def launcher(
     if pipes is not None:
         argv += ["--info-fd", str(_INFO_FD), "--block-fd", str(_GO_FD)]
         passed |= {_INFO_FD: pipes[0], _GO_FD: pipes[1]}
-    argv += _system(view)
-    for root in WRITABLE_ROOTS:
-        if root == "dev/shm" and view.private_memory:
-            argv += ["--perms", "1777", "--size", _PRIVATE_MEMORY, "--tmpfs", "/dev/shm"]
-        else:
-            argv += ["--bind", str(view.live / root), f"/{root}"]
+    argv += ["--dev-bind", str(view.room or view.root), "/", "--proc", "/proc"]
+    for source, target in view.proc_files:
+        argv += ["--ro-bind", source, target]
+    if view.private_memory:
+        argv += ["--perms", "1777", "--size", _PRIVATE_MEMORY, "--tmpfs", "/dev/shm"]
+    if view.room is None:
+        argv += [word for root in _shared_roots(view) for word in ("--bind", str(view.live / root), f"/{root}")]
     argv += _read_only(view)
-    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", chdir]
+    argv += ["--chdir", chdir]
     if real_root:
         # All of them until setpriv takes them away: a program that gains any by exec loses its personality, and with
         # it the fixed addresses (capabilities(7), security/commoncap.c).
         argv += ["--cap-add", "ALL"]
     with contextlib.ExitStack() as files:
+        if view.room is not None:
+            files.enter_context(furnished(view.room, view.root, view.live, _shared_roots(view), view.pts))
         if view.filter is not None:
             passed[_FILTER_FD] = _file_of(view.filter, files)
             argv += ["--seccomp", str(_FILTER_FD)]
@@ -99,7 +107,7 @@ def _namespaces(view: View, *, real_root: bool) -> list[str]:
     return argv
 
 
-def rehearse(tree: Path, etc: Path, proc_files: Sequence[tuple[str, str]], *, real_root: bool) -> None:
+def rehearse(tree: Path, shown: Path, proc_files: Sequence[tuple[str, str]], *, real_root: bool) -> None:
     """Build a sandbox once around nothing.
 
     Raises:
@@ -107,7 +115,7 @@ def rehearse(tree: Path, etc: Path, proc_files: Sequence[tuple[str, str]], *, re
     """
     for root in WRITABLE_ROOTS:
         (tree / root).mkdir(parents=True)
-    view = View(tree, etc, None, proc_files)
+    view = View(tree, shown, None, proc_files)
     with open(os.memfd_create("said"), "rb") as said, open(os.devnull, "rb") as null:
         with launcher(view, None, real_root=real_root, chdir="/") as (prefix, passed):
             streams = {0: null.fileno(), 1: said.fileno(), 2: said.fileno(), **passed}
@@ -151,20 +159,5 @@ def _read_only(view: View) -> list[str]:
     return argv
 
 
-def _system(view: View) -> list[str]:
-    argv = ["--ro-bind", "/usr", "/usr"]
-    for name in _MERGED:
-        path = f"/{name}"
-        if os.path.islink(path):
-            argv += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            argv += ["--ro-bind", path, path]
-    argv += ["--ro-bind", str(view.etc), "/etc", "--proc", "/proc"]
-    for source, target in view.proc_files:
-        argv += ["--ro-bind", source, target]
-    argv += ["--dev", "/dev"]
-    if view.pts is not None:
-        argv += ["--dev-bind", str(view.pts), "/dev/pts"]  # plain --bind would make its ttys unusable
-    for path in ("/run", "/root", "/var/log", "/var/lib", "/var/cache", "/opt", "/mnt", "/media"):
-        argv += ["--dir", path]
-    return [*argv, "--symlink", "../tmp", "/var/tmp", "--symlink", "../run", "/var/run"]
+def _shared_roots(view: View) -> list[str]:
+    return [root for root in WRITABLE_ROOTS if root != "dev/shm" or not view.private_memory]

@@ -41,7 +41,8 @@ class Settings:
     isolation: str
     """``root``, ``userns`` or ``none``."""
     real_root: bool
-    etc: Path
+    root: Path
+    """What every sandbox sees (``rootfs``)."""
     proc_files: Sequence[tuple[str, str]]
     enforcement: limits.Enforcement
     snapshot: str | None
@@ -71,7 +72,9 @@ class Machine:
         self.leftover = Leftover()
         directory.mkdir()
         self._pts = directory / "pts"
-        self._pts.mkdir()
+        self._room = directory / "room"
+        for place in (self._pts, self._room):
+            place.mkdir()
         self.group = cgroups.make_group(settings.enforcement.usable, label)
 
     # ---- life and death of processes
@@ -119,9 +122,9 @@ class Machine:
                 self._view, (info_end, go_end), real_root=self._settings.real_root, chdir=self._first_directory()
             ) as (prefix, files):
                 self._shell = self._spawn([*prefix, *preload], str(self._pts / "ptmx"), files)
-            os.close(info_end)
-            info_end = -1
-            self._init = read_child_pid(info, self._shell)
+                os.close(info_end)
+                info_end = -1
+                self._init = read_child_pid(info, self._shell)
             self._take(self._init)
             limits.set_rlimits(self._rlimits, self._init)
             os.write(go, b"x")
@@ -255,13 +258,14 @@ class Machine:
             self._env["HOME"] = self._home()
         self._view = bubblewrap.View(
             self.snapshot.live,
-            self._settings.etc,
+            self._settings.root,
             self._pts,
             self._settings.proc_files,
             tuple(request["read_only"]),
             self._settings.network,
             self._settings.filter,
             private_memory=bool(request["preload"]),
+            room=self._room,
         )
 
     def limit(self, budget: limits.Budget) -> None:
@@ -284,7 +288,7 @@ class Machine:
                 os.dup2(ours, theirs)
             self.confine()
 
-        view = bubblewrap.View(tree, self._settings.etc, None, self._settings.proc_files, filter=self._settings.filter)
+        view = bubblewrap.View(tree, self._settings.root, None, self._settings.proc_files, filter=self._settings.filter)
         home = f"/home/{AGENT_NAME}"
         with bubblewrap.launcher(view, None, real_root=self._settings.real_root, chdir=home) as (prefix, files):
             return self._popen([*prefix, *argv], [*fds, *files], output, "/", prepare, setup_environment(home))

@@ -28,6 +28,7 @@ from termgym.sandbox.host_view import make_etc, make_proc_files
 from termgym.sandbox.machine import Machine, Settings
 from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
+from termgym.sandbox.rootfs import make_root
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, SETUP_BUDGET, Worlds
 from termgym.snapshot import Snapshot, owners
@@ -107,12 +108,13 @@ class Supervisor:
         self._random_addresses = syscalls.disable_address_randomisation()
         cgroups.remove_orphans(cgroups.parents(self._enforcement.usable))
         self._root = self._storage()
-        self._etc = self._root / "etc"
+        self._shown = self._root / "root"
         self._proc_files: list[tuple[str, str]] = []
         if isolated:
-            make_etc(self._etc)
+            make_etc(self._root / "etc")
+            make_root(self._shown, self._root / "etc", real_root=self._real_root)
             self._proc_files = make_proc_files(self._root / "proc")
-            bubblewrap.rehearse(self._root / "rehearsal", self._etc, self._proc_files, real_root=self._real_root)
+            bubblewrap.rehearse(self._root / "rehearsal", self._shown, self._proc_files, real_root=self._real_root)
         self._worlds = Worlds(self._root / "worlds", AGENT_OWNER if self._real_root else None)
 
     def _storage(self) -> Path:
@@ -167,7 +169,7 @@ class Supervisor:
         settings = Settings(
             self._isolation,
             self._real_root,
-            self._etc,
+            self._shown,
             self._proc_files,
             self._enforcement,
             request["snapshot"],
