@@ -27,7 +27,6 @@ def checkup() -> Iterator[Finding]:
 
 def _kernel() -> Finding:
     """Step a line and say where the compiled code came from."""
-    from numba import config
     from numba.core.errors import NumbaError
 
     began = time.perf_counter()
@@ -41,10 +40,10 @@ def _kernel() -> Finding:
     except (NumbaError, RuntimeError, ImportError, OSError) as error:
         return Finding("compiled kernel", State.MISSING, f"{type(error).__name__}: {error}", _ANYWHERE)
     seconds = time.perf_counter() - began
-    if config.DISABLE_JIT:
+    stats = getattr(step_serial, "stats", None)  # of numba's dispatcher; a plain function has none
+    if stats is None:
         advice = "unset NUMBA_DISABLE_JIT: compiled it is a thousand times quicker"
         return Finding("compiled kernel", State.LIMITED, "runs uncompiled, as Python", advice)
-    stats = step_serial.stats
     if sum(stats.cache_misses.values()) and seconds > _LONG:
         return Finding("compiled kernel", State.OK, f"compiled now in {seconds:.1f} s, kept in {stats.cache_path}")
     return Finding("compiled kernel", State.OK, f"ready in {seconds:.1f} s from {stats.cache_path}")

@@ -73,6 +73,7 @@ def _problems(chosen: Variant, seed: int) -> tuple[str, ...]:
 def _played(chosen: Variant, seed: int, repairs: bool) -> tuple[dict[str, Any], str]:
     """Return the last information of an episode, and the digest of its last state."""
     env = LineEnv(chosen, evaluation=True)
+    seen: Any  # flat, as the environment was made
     seen, info = env.reset(seed=seed)
     over = False
     while not over:
@@ -112,8 +113,9 @@ def _crew(seen: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _stock(seen: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the pieces of each part, in store and ordered."""
-    parts = seen[PARTS_AT : PARTS_AT + 3 * PARTS].reshape(PARTS, 3)
-    return np.rint(10 * (parts[:, 0] + parts[:, 1]))
+    parts: NDArray[np.float32] = seen[PARTS_AT : PARTS_AT + 3 * PARTS].reshape(PARTS, 3)
+    pieces: NDArray[np.float32] = np.rint(10 * (parts[:, 0] + parts[:, 1]))
+    return pieces
 
 
 def _nearest(seen: NDArray[np.float32], station: int, chosen: Variant) -> list[int]:
