@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from linegym.policies.chance import Chance
 from linegym.policies.composed import Composed
+from linegym.policies.cusum import Cusum
 from linegym.policies.desk import Desk
 from linegym.policies.idle import Idle
 from linegym.policies.oracle import Oracle
@@ -18,5 +19,8 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "no-op": Idle,
     "random": Chance,
     "threshold": lambda: Composed("threshold", Threshold(), Desk("claimed")),
+    "cusum": lambda: Composed("cusum", Cusum(), Desk("ahead")),
+    "oracle diagnosis": lambda: Composed("oracle diagnosis", Oracle(), Desk("ahead")),
+    "oracle dispatch": lambda: Composed("oracle dispatch", Cusum(), Desk("known", skilled=True)),
     "oracle": lambda: Composed("oracle", Oracle(), Desk("known", skilled=True)),
 }
