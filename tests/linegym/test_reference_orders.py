@@ -1,7 +1,8 @@
 """Faults, and what an agent does about them: work orders, inspections, spare parts, worked out on paper.
 
-The line has one station and a part every 2 ticks. With 50 ticks of shift the certain fault has no choice: 0.6 × 50 - 30
+The line has one station and a part every 2 ticks. In a shift this short the certain fault has no choice: 0.6 × 50 - 30
 = 0 ticks of freedom, so it comes after the exposure of 30 ordinary ticks, 420; at full effort 16 a tick: in tick 26.
+Numbers in these explanations are those of the constants when they were written; the tests take them by name.
 """
 
 from __future__ import annotations
@@ -15,15 +16,22 @@ from linegym import plant as P
 from linegym.plant import Crew, Fault, Order, Verb
 from linegym.reference import ReferenceLine
 
-APPEARS = 26
+SHIFT = int(P.FIRST_ONSET / P.CERTAIN_SHARE)
+ONSET = P.EXPOSURE_TICK * P.FIRST_ONSET
+"""Exposure at which the certain fault of such a shift appears."""
+FULL = P.EXPOSURE_REST + int(P.EXPOSURE_EFFORT)
+"""Exposure a tick at full effort."""
+APPEARS = -(-ONSET // FULL) - 1
+"""Tick in which it is reached."""
+LOOK = P.INSPECTION_TICKS
 BEARING, OVERHEAT = Fault.BEARING - 1, Fault.OVERHEAT - 1
 """Claims."""
 
 
-def broken(fault: Fault = Fault.BEARING, horizon: int = 50, **rest: Any) -> ReferenceLine:
+def broken(fault: Fault = Fault.BEARING, horizon: int = SHIFT, **rest: Any) -> ReferenceLine:
     """Return the line just after its fault has appeared."""
     plant = line(chain([2], fault=0.0, dominant=fault, **rest), horizon=horizon)
-    wait(plant, APPEARS + 1 if horizon == 50 else horizon, until=fault)
+    wait(plant, horizon, until=fault)
     return plant
 
 
@@ -51,14 +59,14 @@ def inspected() -> ReferenceLine:
     """Return the broken line after an inspection, which allows a claim without an alarm."""
     plant = broken()
     do(plant, Verb.INSPECT, 0)
-    wait(plant, 3)
+    wait(plant, LOOK)
     return plant
 
 
 def mended(plant: ReferenceLine, claim: int) -> None:
     """Inspect, claim, send technician 0, and wait until he has done."""
     do(plant, Verb.INSPECT, 0)
-    wait(plant, 3)
+    wait(plant, LOOK)
     do(plant, Verb.DIAGNOSE, claim)
     do(plant, Verb.DISPATCH, 0)
     while plant.stations[0].order.state != Order.DONE:
@@ -66,59 +74,66 @@ def mended(plant: ReferenceLine, claim: int) -> None:
 
 
 def test_the_certain_fault_comes_when_its_exposure_is_reached() -> None:
-    plant = line(chain([2], fault=0.0), horizon=50)
+    plant = line(chain([2], fault=0.0), horizon=SHIFT)
     wait(plant, APPEARS)
     assert plant.stations[0].wear.fault == Fault.NONE
     plant.step([NOOP])
     wear = plant.stations[0].wear
-    assert (wear.exposure, wear.onset, wear.fault, wear.fault_at) == (27 * 16, 420, Fault.BEARING, APPEARS)
+    assert (wear.exposure, wear.onset, wear.fault, wear.fault_at) == (
+        (APPEARS + 1) * FULL,
+        ONSET,
+        Fault.BEARING,
+        APPEARS,
+    )
     assert (plant.ledger.faults, plant.ledger.faults_due) == (1, 1)
 
 
 def test_a_slower_line_breaks_later() -> None:
     """Throttled, 12 a tick: 420 is reached in tick 34."""
-    plant = line(chain([2], fault=0.0), horizon=50)
+    plant = line(chain([2], fault=0.0), horizon=SHIFT)
     plant.step([(Verb.THROTTLE, 0, 1)])
-    wait(plant, 50, until=Fault.BEARING)
-    assert plant.stations[0].wear.fault_at == 34
+    wait(plant, SHIFT, until=Fault.BEARING)
+    slow = P.EXPOSURE_REST + int(P.EXPOSURE_EFFORT * P.THROTTLED_SPEED)
+    assert plant.stations[0].wear.fault_at == -(-ONSET // slow) - 1
 
 
 def test_a_fault_grows_towards_severity_one() -> None:
     plant = broken()
-    severity = 0.25
+    severity = P.FAULT_ONSET[Fault.BEARING]
     for _ in range(10):
         assert plant.stations[0].wear.severity == pytest.approx(severity, rel=1e-6)
         plant.step([NOOP])
-        severity += 0.04 * (1 - severity)
+        severity += P.SEVERITY_RATE * (1 - severity)
 
 
 def test_a_fault_becomes_a_closed_work_order() -> None:
     """Inspected in 27 (he is there at once, and measures for 3 ticks), claimed in 31, sent in 32, mended in 40,
     closed in 41."""
     plant = broken()
+    repair = P.REPAIR_TICKS[BEARING]
     total = do(plant, Verb.INSPECT, 1)
     technician, order = plant.crew[0], plant.stations[0].order
     assert technician.state == Crew.INSPECT
-    total += sum(plant.step([NOOP]) for _ in range(3))
+    total += sum(plant.step([NOOP]) for _ in range(LOOK))
     assert technician.is_idle
-    assert plant.stations[0].inspection.at == 30
+    assert plant.stations[0].inspection.at == APPEARS + 1 + LOOK
     assert plant.stations[0].inspection.clean[1] > 0
     total += do(plant, Verb.DIAGNOSE, BEARING)
     total += do(plant, Verb.DISPATCH, 0)
     assert (order.state, technician.state, plant.store.shelves[BEARING].stock) == (Order.REPAIR, Crew.REPAIR, 0)
-    total += sum(plant.step([NOOP]) for _ in range(8))
-    assert (order.state, plant.stations[0].wear.fault, plant.t) == (Order.DONE, Fault.NONE, 41)
+    total += sum(plant.step([NOOP]) for _ in range(repair))
+    assert (order.state, plant.stations[0].wear.fault) == (Order.DONE, Fault.NONE)
     total += do(plant, Verb.CLOSE, 0)
     facts = plant.facts()
     told = ("closed_station", "closed_right", "identify", "assess", "dispatch", "execute")
-    assert [facts[name] for name in told] == [0, 1, 5, 1, 0, 9]
+    assert [facts[name] for name in told] == [0, 1, LOOK + 2, 1, 0, repair + 1]
     assert (facts["closed"], facts["closed_due"], facts["wrong"], facts["late"]) == (1, 1, 0, 0)
-    total += sum(plant.step([NOOP]) for _ in range(8))
+    total += sum(plant.step([NOOP]) for _ in range(SHIFT - plant.t))
     assert plant.ledger.success
     assert plant.facts()["closed_station"] == -1
-    before = 13  # parts out in ticks 2, 4, … 26, before the first command
-    output = P.REWARD_OUTPUT * (plant.ledger.output - before) / (0.5 * 50)
-    faulty = 13 * P.REWARD_FAULT  # ticks 27 to 39
+    before = APPEARS // 2  # parts out in ticks 2, 4, … 26, before the first command
+    output = P.REWARD_OUTPUT * (plant.ledger.output - before) / (0.5 * SHIFT)
+    faulty = (LOOK + 2 + repair) * P.REWARD_FAULT  # ticks 27 to 39
     assert total == pytest.approx(output - faulty - P.REWARD_INSPECT - 2 * P.REWARD_TRAVEL)
 
 
@@ -141,7 +156,7 @@ def test_a_wrong_claim_mends_nothing_and_costs() -> None:
 
 def test_the_skill_of_a_technician_counts() -> None:
     """Numbers 1 and 2 need 2 and 4 ticks more than 0 for the same repair; 3 is as quick as 0."""
-    for number, more in ((0, 0), (1, 2), (2, 4), (3, 0)):
+    for number, more in ((0, 0), (1, P.SKILL_TICKS), (2, 2 * P.SKILL_TICKS), (3, 0)):
         plant = inspected()
         do(plant, Verb.DIAGNOSE, BEARING)
         do(plant, Verb.DISPATCH, number)
@@ -161,7 +176,7 @@ def test_dismissing_nothing_costs_nothing() -> None:
     """A false alarm, or an inspection that found nothing, may be put away."""
     plant = line(chain([2]))
     do(plant, Verb.INSPECT, 0)
-    wait(plant, 3)
+    wait(plant, LOOK)
     do(plant, Verb.DIAGNOSE, P.CLAIM_NETWORK)
     assert plant.ledger.wrong == 0
 
@@ -177,7 +192,7 @@ def test_withdrawing_an_order_costs_nothing() -> None:
 
 def test_closing_too_late_costs() -> None:
     """150 ticks after the fault are in time, 151 are not."""
-    for after, late in ((150, 0), (151, 1)):
+    for after, late in ((P.DEADLINE, 0), (P.DEADLINE + 1, 1)):
         plant = broken(horizon=600)
         appeared = plant.stations[0].wear.fault_at
         mended(plant, BEARING)
@@ -214,7 +229,7 @@ def test_commands_that_are_not_possible_are_refused() -> None:
     ]:
         assert refused(plant, *command), command
     do(plant, Verb.INSPECT, 0)
-    wait(plant, 3)
+    wait(plant, LOOK)
     do(plant, Verb.DIAGNOSE, BEARING)
     assert refused(plant, Verb.DISPATCH, 0, 0), "no spare part"
     assert refused(plant, Verb.CLOSE, 0, 1)
