@@ -89,19 +89,19 @@ THROTTLED_SPEED = 0.5
 
 # Effects of each fault class at severity 1; index 0 is no fault.
 FAULT_TEMPERATURE = (0.0, 8.0, 36.0, 4.0, 2.0, 0.0, 0.0, 0.0, 0.0)
-FAULT_VIBRATION = (0.0, 1.6, 0.0, 0.0, 0.9, 0.1, 0.0, 0.0, 0.0)
-FAULT_CURRENT = (0.0, 0.15, 0.15, 1.2, 0.45, 0.3, 0.0, 0.0, 0.0)
+FAULT_VIBRATION = (0.0, 2.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+FAULT_CURRENT = (0.0, 0.15, 0.15, 1.2, 0.35, 0.7, 0.0, 0.0, 0.0)
 FAULT_PRESSURE = (0.0, 0.0, 0.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0)
 """Pressure lost [bar]."""
-FAULT_DERATE = (0.0, 0.25, 0.3, 0.0, 0.15, 0.3, 0.1, 0.1, 0.0)
+FAULT_DERATE = (0.0, 0.25, 0.3, 0.0, 0.15, 0.35, 0.1, 0.1, 0.0)
 """Share of the speed lost."""
 FAULT_SCRAP = (0.0, 0.0, 0.0, 0.0, 0.25, 0.0, 0.05, 0.05, 0.0)
 """Added probability that a part is scrap."""
-FAULT_ONSET = (0.0, 0.25, 0.25, 1.0, 0.25, 0.25, 1.0, 1.0, 1.0)
+FAULT_ONSET = (0.0, 0.4, 0.4, 1.0, 0.4, 0.4, 1.0, 1.0, 1.0)
 """Severity when the fault appears."""
-SEVERITY_RATE = 0.04
+SEVERITY_RATE = 0.06
 """Share of the way to severity 1 that a fault goes in one tick."""
-DRIFT_RATE = 0.08
+DRIFT_RATE = 0.15
 """Growth of a drifting sensor's offset a tick, in normalised units."""
 DRIFT_LIMIT = 8.0
 """Largest offset of a drifting sensor, in normalised units."""
@@ -273,6 +273,8 @@ REWARD_SCRAP = 20.0
 """Taken for scrap as large as the nominal output."""
 REWARD_FAULT = 0.03
 """Taken a tick for each station with a fault."""
+REWARD_ALARM = 0.005
+"""Taken a tick for each alarm that nobody answers."""
 REWARD_PART = 0.1
 """Taken for each spare part ordered."""
 REWARD_TRAVEL = 0.005

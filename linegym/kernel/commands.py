@@ -33,10 +33,9 @@ def nearest(H: ShortRow, T: IntRow, s: int) -> int:
 def may_diagnose(H: ShortRow, s: int, t: int) -> bool:
     """Return whether a work order can be opened, or its claim changed, at station ``s``."""
     h = s * L.H_STRIDE
-    if H[h + L.H_ORDER] == P.Order.OPEN:
-        return True
-    if H[h + L.H_ORDER] != P.Order.NONE:
-        return False
+    state = int(H[h + L.H_ORDER])
+    if state != P.Order.NONE:
+        return state == P.Order.OPEN or state == P.Order.DONE
     inspected = int(H[h + L.H_INSPECTED])
     return H[h + L.H_ALARM] == 1 or (inspected >= 0 and t - inspected <= P.INSPECTED_FOR)
 
@@ -86,6 +85,7 @@ def diagnose(H: ShortRow, I: IntRow, s: int, claim: int, t: int, reward: float) 
         reward = reward - P.REWARD_FALSE
     H[h + L.H_ORDER] = P.Order.NONE
     H[h + L.H_CLAIM] = -1
+    H[h + L.H_FIXED] = 0
     silence(H, h)
     H[h + L.H_MUTED] = t + P.MUTE_TICKS
     return True, reward

@@ -95,7 +95,7 @@ def flow(
             H[h + L.H_STOPPED] = 0
     elif H[h + L.H_WORK] == 1:
         fault, severity = int(H[h + L.H_FAULT]), np.float64(F[s * L.F_STRIDE + L.F_SEVERITY])
-        speed = (1.0 - C.DERATE[fault] * severity) / scan
+        speed = (1.0 - C.DERATE[fault] * severity) / max(1.0, scan)
         if H[h + L.H_THROTTLED] == 1:
             speed = speed * P.THROTTLED_SPEED
         timer = int(H[h + L.H_TIMER]) - int(1024.0 * speed)

@@ -46,7 +46,7 @@ def physics(
         pressure = P.PRESSURE_IDLE - P.PRESSURE_EFFORT * effort - C.PRESSURE[fault] * severity
         approach(F, f + L.F_AUX, C.LAG_PRESSURE, pressure)
     elif primary == P.Quantity.SPEED:
-        speed = 100.0 * running * (1.0 - C.DERATE[fault] * severity) / scan
+        speed = 100.0 * running * (1.0 - C.DERATE[fault] * severity) / max(1.0, scan)
         if H[s * L.H_STRIDE + L.H_THROTTLED] == 1:
             speed = speed * P.THROTTLED_SPEED
         approach(F, f + L.F_AUX, C.LAG_SPEED, speed)

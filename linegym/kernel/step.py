@@ -132,13 +132,16 @@ def settle(H: ShortRow, I: IntRow, T: IntRow, G: RealRow, V: RealRow, scrap: int
     out = int(H[L.H_BUFFER + P.SINK])
     H[L.H_BUFFER + P.SINK] = 0
     I[L.I_OUTPUT] += out
-    faulty = 0
+    faulty = ringing = 0
     for s in range(int(T[L.T_STATIONS])):
-        faulty += H[s * L.H_STRIDE + L.H_FAULT] != 0
+        h = s * L.H_STRIDE
+        faulty += H[h + L.H_FAULT] != 0
+        ringing += H[h + L.H_ALARM] == 1 and H[h + L.H_ORDER] == P.Order.NONE
     nominal = G[L.G_NOMINAL] * horizon
     reward = reward + P.REWARD_OUTPUT * out / nominal
     reward = reward - P.REWARD_SCRAP * scrap / nominal
     reward = reward - P.REWARD_FAULT * faulty
+    reward = reward - P.REWARD_ALARM * ringing
     I[L.I_TICK] += 1
     if I[L.I_TICK] >= horizon:
         I[L.I_OVER] = 1
