@@ -14,7 +14,7 @@ from linegym.actions import COMMANDS, NOOP
 from linegym.assignment import as_variant
 from linegym.batch import Batch
 from linegym.env import DEFAULT_VARIANT, digest_of
-from linegym.information import card, row_info
+from linegym.information import RowInfo, card
 from linegym.plant import HORIZON
 from linegym.roles import Role, roles
 from linegym.seeding import checked_seed, drawn_seed
@@ -109,6 +109,7 @@ class LineParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._batch = Batch(
             variants, horizon=horizon, autoreset="disabled", commands=len(self._roles), evaluation=evaluation
         )
+        self._row_info = RowInfo(self._batch, masks=False)
         self._card = card(variants[0])
         self._seed: int | None = None
         self._generator, _ = gym.utils.seeding.np_random()
@@ -236,7 +237,7 @@ class LineParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         seed = self._seed if self._seed is not None else 0
         return {
             name: {
-                **row_info(self._batch, self._card, seed, masks=False),
+                **self._row_info.told(self._card, seed),
                 "invalid_action": not possible,
                 "own_reward": own,
                 "shared_reward": parts.shared,
