@@ -39,6 +39,22 @@ HASH_LIMIT = 64 << 20
 """Largest file whose digest is taken [bytes]; it passes through memory."""
 PATTERN_SECONDS = 0.5
 """Time one search may take [s]. A sound pattern needs milliseconds for ``TEXT_LIMIT``; ``(a|aa)+$`` needs for ever."""
+IMPARTIAL: Mapping[str, str] = {
+    "PYTHONNOUSERSITE": "1",
+    "PYTHONSAFEPATH": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "core.hooksPath",
+    "GIT_CONFIG_VALUE_1": "/dev/null",
+    "WGETRC": "/dev/null",
+}
+"""Variables by which a goal's programs leave the agent's settings alone: no modules from the home or the working
+directory (python), no settings, hooks or monitors (git), nor any writing by the way. A check that wants one of them
+says so: ``unset PYTHONSAFEPATH; …``."""
 LINKS = 40
 """Symbolic links followed in a row, as the kernel does (path_resolution(7))."""
 
@@ -59,6 +75,7 @@ class _Place(NamedTuple):
     variables: Mapping[str, str]
     cwd: str
     home: str
+    impartial: bool
 
     def absolute(self, path: str) -> str:
         """Return the absolute form of a path. Textual: ``a/../b`` is ``b`` even if ``a`` is a link, as in ``cd``."""
@@ -83,6 +100,8 @@ def evaluate(
     cwd: str,
     home: str,
     variables: Mapping[str, str] | None = None,
+    *,
+    impartial: bool = False,
 ) -> CheckResult:
     """Return whether a check holds now.
 
@@ -93,12 +112,13 @@ def evaluate(
         cwd: The shell's working directory: where relative paths start.
         home: What ``~`` stands for.
         variables: Values of shell variables; those that the step reports if left out.
+        impartial: The agent is to have no say in it: a goal, not a step of its own validation.
 
     Raises:
         SandboxError: The machine failed; no fault of the agent's.
     """
     known = variables if variables is not None else result.variables if result is not None else {}
-    place = _Place(inspector, result, known, cwd, home)
+    place = _Place(inspector, result, known, cwd, home, impartial)
     try:
         verdict = _EVALUATORS[type(check)](check, place)
     except TimeoutError:
@@ -122,6 +142,7 @@ def evaluate_all(
     home: str,
     variables: Mapping[str, str] | None = None,
     *,
+    impartial: bool = False,
     stop_at_first_failure: bool = False,
 ) -> tuple[CheckResult, ...]:
     """Return what came of each check, in the order given.
@@ -134,10 +155,10 @@ def evaluate_all(
     The other arguments are those of `evaluate`.
     """
     if not stop_at_first_failure:
-        return tuple(evaluate(check, inspector, result, cwd, home, variables) for check in checks)
+        return tuple(evaluate(check, inspector, result, cwd, home, variables, impartial=impartial) for check in checks)
     found: dict[int, CheckResult] = {}
     for index in sorted(range(len(checks)), key=lambda index: (_COSTS.get(type(checks[index]), 1), index)):
-        found[index] = evaluate(checks[index], inspector, result, cwd, home, variables)
+        found[index] = evaluate(checks[index], inspector, result, cwd, home, variables, impartial=impartial)
         if not found[index].passed:
             break
     return tuple(found[index] for index in sorted(found))
@@ -259,7 +280,14 @@ def _command(check: CommandSucceeds, place: _Place) -> _Verdict:
     directory = place.cwd if check.cwd is None else place.absolute(check.cwd)
     # The shell changes directory, not the launcher: a directory that is gone then has one answer on every sandbox.
     script = f"cd -- {shlex.quote(directory)} || exit 125\n{check.command}"
-    ended = place.inspector.run(["/bin/bash", "--norc", "--noprofile", "-c", script], timeout=check.timeout, cwd="/")
+    argv = ["/bin/bash", "--norc", "--noprofile", "-c", script]
+    if place.impartial:
+        alone = not check.others_run
+        ended = place.inspector.run(argv, timeout=check.timeout, cwd="/", env=IMPARTIAL, apart=True, alone=alone)
+    else:
+        ended = place.inspector.run(argv, timeout=check.timeout, cwd="/")
+    if ended.refused:
+        return _Verdict(False, f"says nothing: {ended.refused}")
     if ended.timed_out:
         return _Verdict(False, f"ran past {check.timeout:g} s")
     if ended.exit_code != check.exit_code:

@@ -161,7 +161,11 @@ class VariableSet(_Check):
 
 
 class CommandSucceeds(_Check):
-    """A command, run by bash beside the shell as the agent in a clean environment, ends as expected."""
+    """A command, run by bash beside the shell as the agent in a clean environment, ends as expected.
+
+    As a task's goal it runs out of the agent's reach: nothing of the agent's moves meanwhile, and programs are told to
+    read no settings of the agent's (``termgym.checking.IMPARTIAL``).
+    """
 
     type: Literal["command"] = "command"
     command: Annotated[str, Field(min_length=1, max_length=16_384, pattern=NO_NUL)]
@@ -174,6 +178,8 @@ class CommandSucceeds(_Check):
     """Directory to run in; null: the shell's working directory."""
     timeout: float = Field(default=10.0, gt=0, le=120, allow_inf_nan=False)
     """Time it may take [s]."""
+    others_run: bool = False
+    """As a goal: the agent's programs go on meanwhile, because one of them is asked something."""
 
 
 class OutputContains(_Check):

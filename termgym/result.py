@@ -54,3 +54,5 @@ class Completed:
     stdout: bytes
     stderr: bytes
     timed_out: bool = False
+    refused: str = ""
+    """Why its end says nothing, whatever its exit status: it could not be started, or was starved of memory."""

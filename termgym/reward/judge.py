@@ -157,7 +157,9 @@ class Judge:
         if not checks:
             return ()
         stop = not self._all_checks
-        return evaluate_all(checks, self._sandbox, result, cwd, HOME, self._variables, stop_at_first_failure=stop)
+        return evaluate_all(
+            checks, self._sandbox, result, cwd, HOME, self._variables, impartial=True, stop_at_first_failure=stop
+        )
 
     def _close_books(self) -> tuple[Change, ...]:
         """Kill what still runs, so that it cannot write any more, and return what the episode changed."""

@@ -75,6 +75,14 @@ class Group:
             self.set_memory(used + size)
         return used + size > limit
 
+    def oom_kills(self) -> int:
+        """Return how many processes the memory limit has ended so far."""
+        if "memory" not in self.directories:
+            return 0
+        name = "memory.events" if self.versions["memory"] == 2 else "memory.oom_control"
+        lines = (self.directories["memory"] / name).read_text().splitlines()
+        return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
     def set_processes(self, count: int | None) -> None:
         """Limit processes and threads."""
         (self.directories["pids"] / "pids.max").write_text("max" if count is None else str(count))

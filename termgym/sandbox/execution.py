@@ -11,17 +11,18 @@ import select
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from termgym.result import Completed
 from termgym.sandbox import syscalls
+from termgym.sandbox.death import collect
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
 from termgym.sandbox.room import TAG, Room
 
 _JOINED = (
     syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS | syscalls.CLONE_NEWNET
 )
-_CANNOT_START = 127
+CANNOT_START = 127
 _OUTPUT_LIMIT = 4 << 20  # [bytes] a stream; a check never needs more
 _ROUNDS = 64  # of 64 KiB: more than a pipe can hold by default
 
@@ -37,6 +38,8 @@ class Entrance:
     """Joins the control group and sets the rlimits of the calling process."""
     filter: bytes | None
     """The seccomp filter that holds inside."""
+    apart: int | None = None
+    """A user namespace to join instead of the agent's (``apart``)."""
 
 
 def start(
@@ -45,6 +48,7 @@ def start(
     env: Mapping[str, str],
     cwd: str,
     streams: tuple[int, int, int],
+    report: int = -1,
     *,
     detach: bool,
 ) -> int:
@@ -56,6 +60,7 @@ def start(
         env: its whole environment.
         cwd: its working directory inside.
         streams: descriptors for 0, 1 and 2.
+        report: a descriptor to which the program's pid is written, a line, and why it could not be started.
         detach: hand it to the sandbox's pid 1, and return when that is done.
 
     Returns:
@@ -72,10 +77,12 @@ def start(
         if child == 0:
             if detach and os.fork():
                 os._exit(0)
-            _become(argv, env, cwd, streams, entrance, user)
+            _become(argv, env, cwd, streams, report, entrance, user)
+        if report >= 0:
+            os.write(report, b"%d\n" % child)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     except OSError as error:
-        os.write(streams[2], f"cannot enter the sandbox: {error}\n".encode())
+        _tell(streams[2], report, f"cannot enter the sandbox: {error}")
     finally:
         os._exit(status if status >= 0 else 128 - status)
 
@@ -94,14 +101,17 @@ def _become(
     env: Mapping[str, str],
     cwd: str,
     streams: tuple[int, int, int],
+    report: int,
     entrance: Entrance,
     user_namespace: int | None,
 ) -> None:
     try:
         os.setsid()
-        if user_namespace is not None:
+        if entrance.apart is not None:
+            syscalls.enter(entrance.apart, syscalls.CLONE_NEWUSER)
+        elif user_namespace is not None:
             syscalls.enter(user_namespace, syscalls.CLONE_NEWUSER)
-        elif entrance.real_root:
+        if entrance.real_root:
             drop_to_agent()
         syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
         if entrance.pid is not None and entrance.filter is not None:
@@ -109,15 +119,24 @@ def _become(
         copies = [os.dup(fd) for fd in streams]
         for number, copy in enumerate(copies):
             os.dup2(copy, number)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        if report >= 0:
+            report = os.dup2(report, 3, inheritable=False)
+        os.closerange(3 if report < 0 else 4, os.sysconf("SC_OPEN_MAX"))
         os.chdir(cwd)
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         os.execvpe(argv[0], list(argv), dict(env))
     except OSError as error:
-        os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
+        _tell(2, report, f"{argv[0]}: {error.strerror}")
     finally:
-        os._exit(_CANNOT_START)
+        os._exit(CANNOT_START)
+
+
+def _tell(stderr: int, report: int, reason: str) -> None:
+    """Say why a program could not be started."""
+    os.write(stderr, f"{reason}\n".encode())
+    if report >= 0:
+        os.write(report, reason.encode())
 
 
 def drop_to_agent() -> None:
@@ -153,14 +172,30 @@ def run(
     os.lseek(source, 0, os.SEEK_SET)
     out_r, out_w = os.pipe()
     err_r, err_w = os.pipe()
+    why_r, why_w = os.pipe()
     try:
-        pid = start(entrance, argv, {**env, TAG[0]: TAG[1]}, cwd, (source, out_w, err_w), detach=False)
-        for fd in (out_w, err_w):
+        pid = start(entrance, argv, {**env, TAG[0]: TAG[1]}, cwd, (source, out_w, err_w), why_w, detach=False)
+        for fd in (out_w, err_w, why_w):
             os.close(fd)
-        return _collect(pid, (out_r, err_r), timeout, room)
+        done = _collect(pid, (out_r, err_r), timeout, room)
+        os.set_blocking(why_r, False)
+        inner, reason = _reported(why_r)
+        if inner:
+            collect(inner)  # who waited for it may have been ended by the memory limit: then it was adopted
+        return replace(done, refused=reason)
     finally:
-        for fd in (source, out_r, err_r):
+        for fd in (source, out_r, err_r, why_r):
             os.close(fd)
+
+
+def _reported(fd: int) -> tuple[int, str]:
+    """Return the pid of the program and why it could not be started, 0 and nothing where that was not told."""
+    try:
+        told = os.read(fd, 4096)
+    except BlockingIOError:
+        return 0, ""
+    first, _, rest = told.partition(b"\n")
+    return (int(first), rest.decode("utf-8", "replace")) if first.isdigit() else (0, told.decode("utf-8", "replace"))
 
 
 def _collect(pid: int, pipes: tuple[int, int], timeout: float, room: Room) -> Completed:

@@ -260,6 +260,8 @@ class LocalSandbox:
         stdin: bytes = b"",
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
+        apart: bool = False,
+        alone: bool = False,
     ) -> Completed:
         """See ``Inspector.run``."""
         if not 0 <= timeout < _LONGEST_RUN:
@@ -272,9 +274,11 @@ class LocalSandbox:
             stdin=base64.b64encode(stdin).decode(),
             cwd=cwd,
             env=dict(env or {}),
+            apart=apart,
+            alone=alone,
         )
         out, err = base64.b64decode(reply["stdout"]), base64.b64decode(reply["stderr"])
-        return Completed(reply["exit_code"], out, err, reply["timed_out"])
+        return Completed(reply["exit_code"], out, err, reply["timed_out"], reply["refused"])
 
     # ---- figures, files
 

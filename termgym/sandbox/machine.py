@@ -10,21 +10,22 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from termgym.errors import SandboxError, TaskError
 from termgym.result import Completed
-from termgym.sandbox import bubblewrap, cgroups, limits
-from termgym.sandbox.birth import START_DEADLINE, Shell, first_child, read_child_pid, start_bash
+from termgym.sandbox import bubblewrap, cgroups, limits, stillness
+from termgym.sandbox.birth import Shell, first_child, read_child_pid, start_bash
 from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
-from termgym.sandbox.execution import Entrance, drop_to_agent, run, start
+from termgym.sandbox.execution import CANNOT_START, Entrance, drop_to_agent, run
 from termgym.sandbox.leftover import Leftover
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports
 from termgym.sandbox.reading import look_up
 from termgym.sandbox.room import Room
+from termgym.sandbox.services import start_service
 from termgym.sandbox.terminals import mount_terminals, unmount_terminals
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.snapshot import open_snapshot
@@ -50,6 +51,10 @@ class Settings:
     network: bool
     filter: bytes | None
     """The seccomp filter; None where there is none."""
+    apart: int | None
+    """A user namespace beside the agent's (``apart``); None where there is none."""
+    holds: bool
+    """Whether processes can be held (``stillness``)."""
 
 
 class Machine:
@@ -331,15 +336,29 @@ class Machine:
             self.confine()
             room.enter()
 
-        return run(
-            self._entrance(confine),
-            request["argv"],
-            env,
-            request["cwd"] or env["HOME"],
-            timeout=request["timeout"],
-            stdin=stdin,
-            room=room,
-        )
+        entrance = self._entrance(confine)
+        if request["apart"]:
+            entrance = replace(entrance, apart=self._settings.apart)
+        with stillness.held(self._everybody if request["alone"] and self._settings.holds else tuple) as reason:
+            if reason is not None:  # the agent saw to it, so it is no fault; and nothing may pass that was not run
+                return Completed(CANNOT_START, b"", b"", refused=reason)
+            killed = 0 if self.group is None else self.group.oom_kills()
+            done = run(
+                entrance,
+                request["argv"],
+                env,
+                request["cwd"] or env["HOME"],
+                timeout=request["timeout"],
+                stdin=stdin,
+                room=room,
+            )
+        if self.group is not None and self.group.oom_kills() > killed:
+            return replace(done, refused="the sandbox ran out of memory meanwhile")
+        return done
+
+    def _everybody(self) -> list[int]:
+        """Return every process inside, its pid 1 included: the agent may have put its code there."""
+        return [*self.pids(), *([] if self._init is None else [self._init])]
 
     def start_service(self, service: dict[str, Any]) -> None:
         """Start one service and wait until it is ready.
@@ -347,24 +366,8 @@ class Machine:
         Raises:
             SandboxError: it is not ready in time.
         """
-        null = os.open(os.devnull, os.O_RDWR)
-        try:
-            pid = start(
-                self._entrance(self.confine),
-                service["argv"],
-                {**self._env, **self._preloaded},
-                service["cwd"],
-                (null, null, null),
-                detach=True,
-            )
-        finally:
-            os.close(null)
-        os.waitpid(pid, 0)
-        end = time.monotonic() + START_DEADLINE
-        while not self._ready(service):
-            if time.monotonic() > end:
-                raise SandboxError(f"service {service['argv']!r} is not ready after {START_DEADLINE:.0f} s")
-            time.sleep(0.002)
+        env = {**self._env, **self._preloaded}
+        start_service(self._entrance(self.confine), service["argv"], env, service["cwd"], lambda: self._ready(service))
 
     def _ready(self, service: dict[str, Any]) -> bool:
         port, path = service["ready_port"], service["ready_path"]

@@ -41,8 +41,21 @@ class Inspector(Protocol):
         stdin: bytes = b"",
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
+        apart: bool = False,
+        alone: bool = False,
     ) -> Completed:
-        """Run a program beside the shell as the agent's user in a clean environment; its whole tree dies at the end."""
+        """Run a program beside the shell as the agent's user in a clean environment; its whole tree dies at the end.
+
+        Args:
+            argv: the program.
+            timeout: [s]
+            stdin: what it can read.
+            cwd: its working directory; None: the home.
+            env: variables beside the clean environment.
+            apart: out of the agent's reach: no other program of its can trace this one or open what it has open.
+            alone: every other program of the agent's stands still meanwhile, and does not notice. Where one of them
+                cannot be stopped, ``refused`` says so and nothing is run.
+        """
 
 
 class Sandbox(Inspector, Protocol):

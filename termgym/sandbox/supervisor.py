@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
-from termgym.sandbox import bubblewrap, callfilter, cgroups, limits, syscalls
+from termgym.sandbox import apart, bubblewrap, callfilter, cgroups, limits, stillness, syscalls
 from termgym.sandbox.death import collect
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
 from termgym.sandbox.footing import make_room_for_descriptors, stand_alone
@@ -105,6 +105,8 @@ class Supervisor:
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         self._enforcement = limits.probe()
         self._filter, self._no_filter = callfilter.probe()
+        self._apart, self._no_apart = apart.make(real_root=self._real_root) if isolated else (None, None)
+        self._no_stillness = stillness.probe()
         self._random_addresses = syscalls.disable_address_randomisation()
         cgroups.remove_orphans(cgroups.parents(self._enforcement.usable))
         self._root = self._storage()
@@ -157,6 +159,8 @@ class Supervisor:
         found = {
             **{f"limit {name}": why for name, why in self._enforcement.missing.items()},
             "call filter": self._no_filter,
+            "checks out of reach": self._no_apart,
+            "checks amid stillness": self._no_stillness,
             "fixed addresses": self._random_addresses,
             **{f"snapshot {name}": why for name, why in probe_snapshots(self._root).items()},
         }
@@ -176,6 +180,8 @@ class Supervisor:
             None if log_dir is None else Path(log_dir),
             request["network"],
             self._filter,
+            self._apart,
+            self._no_stillness is None,
         )
 
         def make(suffix: str) -> Machine:
@@ -260,6 +266,7 @@ class Supervisor:
             "stdout": base64.b64encode(done.stdout).decode(),
             "stderr": base64.b64encode(done.stderr).decode(),
             "timed_out": done.timed_out,
+            "refused": done.refused,
         }
 
     def diff(self, request: dict[str, Any]) -> dict[str, Any]:

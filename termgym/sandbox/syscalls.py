@@ -42,7 +42,8 @@ def unshare(flags: int) -> None:
 
 
 def enter(pidfd: int, flags: int) -> None:
-    """Join the namespaces of the kinds in ``flags`` of the process behind ``pidfd`` (Linux 5.8)."""
+    """Join the namespaces of the kinds in ``flags`` of the process behind ``pidfd`` (Linux 5.8), or the one namespace
+    that a descriptor of ``/proc/PID/ns/…`` stands for."""
     _checked(_libc.setns(ctypes.c_int(pidfd), ctypes.c_int(flags)), f"setns {flags:#x}")
 
 
@@ -67,6 +68,12 @@ def prctl(option: int, value: int = 0) -> None:
     """Set one attribute of this process."""
     zero = ctypes.c_ulong(0)
     _checked(_libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero), f"prctl {option}")
+
+
+def ptrace(request: int, tid: int, data: int = 0) -> None:
+    """Do what ``request`` says to a thread (ptrace(2)); one thread of the caller must do all of it."""
+    arguments = (ctypes.c_long(request), ctypes.c_long(tid), ctypes.c_void_p(0), ctypes.c_void_p(data))
+    _checked(_libc.ptrace(*arguments), f"ptrace {request:#x} {tid}")
 
 
 class _Filter(ctypes.Structure):

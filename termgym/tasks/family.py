@@ -46,9 +46,11 @@ def act(command: str, *checks: Check, exits: int | None = 0, timeout: float = 30
     return ActionPlan(command=command, timeout=timeout, expected_exit_code=exits, validation_steps=checks)
 
 
-def holds(command: str, *, pattern: str | None = None, timeout: float = 10.0) -> CommandSucceeds:
+def holds(
+    command: str, *, pattern: str | None = None, timeout: float = 10.0, others_run: bool = False
+) -> CommandSucceeds:
     """Return a check that a bash command succeeds (and prints what ``pattern`` finds)."""
-    return CommandSucceeds(command=command, pattern=pattern, timeout=timeout)
+    return CommandSucceeds(command=command, pattern=pattern, timeout=timeout, others_run=others_run)
 
 
 def sha256(content: bytes) -> str:

@@ -1,0 +1,34 @@
+"""Services: programs of a task that run before the shell does, and for as long as the episode."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from termgym.errors import SandboxError
+from termgym.sandbox.birth import START_DEADLINE
+from termgym.sandbox.execution import Entrance, start
+
+_PAUSE = 0.002  # between two looks whether it is ready [s]
+
+
+def start_service(
+    entrance: Entrance, argv: Sequence[str], env: Mapping[str, str], cwd: str, is_ready: Callable[[], bool]
+) -> None:
+    """Start one service inside a sandbox and wait until it is ready.
+
+    Raises:
+        SandboxError: it is not ready in time.
+    """
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        pid = start(entrance, argv, env, cwd, (null, null, null), detach=True)
+    finally:
+        os.close(null)
+    os.waitpid(pid, 0)
+    end = time.monotonic() + START_DEADLINE
+    while not is_ready():
+        if time.monotonic() > end:
+            raise SandboxError(f"service {argv!r} is not ready after {START_DEADLINE:.0f} s")
+        time.sleep(_PAUSE)
