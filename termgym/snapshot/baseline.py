@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from termgym.snapshot.comparison import Pair, Side, Touched, explore
+from termgym.snapshot.comparison import REMEMBERED_PATHS, Pair, Side, Status, Touched, explore
 from termgym.snapshot.digest import Nodes, digest_nodes
-from termgym.snapshot.entry import content_digest
+from termgym.snapshot.entry import attributes, content_digest
 from termgym.snapshot.links import Links, find_links
 from termgym.snapshot.unlocking import unlocked
 from termgym.snapshot.walking import opened_root
 
-_REMEMBERED_SIZE = 1 << 20  # digests of smaller files are found faster than they are kept [bytes]
+_REMEMBERED_SIZE = 1 << 20  # digests of larger files are kept whatever their number [bytes]
 _REMEMBERED_BASES = 32
 _known: OrderedDict[tuple[str, int, int, int], Baseline] = OrderedDict()
 
@@ -29,6 +29,8 @@ class Baseline:
     _links: Links | None = None
     _nodes: Nodes | None = None
     _contents: dict[bytes, bytes] = field(default_factory=dict)
+    _attributes: dict[bytes, Mapping[str, bytes]] = field(default_factory=dict)
+    _statuses: dict[bytes, Status | None] = field(default_factory=dict)
     _locked: list[bytes] | None = None
 
     @contextmanager
@@ -37,7 +39,7 @@ class Baseline:
         with unlocked(self.path, self._locked) as modes, opened_root(self.path) as root:
             if self._locked is None:
                 self._locked = list(modes)
-            yield Side(root, modes, path=os.fsencode(self.path))
+            yield Side(root, modes, path=os.fsencode(self.path), known=self._statuses)
 
     def links(self) -> Links:
         """Return the hard links of the tree."""
@@ -59,8 +61,18 @@ class Baseline:
         known = self._contents.get(pair.path)
         if known is None:
             known = content_digest(pair.old.directory, pair.old.name)
-            if pair.before is not None and pair.before.size >= _REMEMBERED_SIZE:
+            large = pair.before is not None and pair.before.size >= _REMEMBERED_SIZE
+            if large or len(self._contents) < REMEMBERED_PATHS:
                 self._contents[pair.path] = known
+        return known
+
+    def attributes(self, pair: Pair) -> Mapping[str, bytes]:
+        """Return the extended attributes of a path of the base."""
+        known = self._attributes.get(pair.path)
+        if known is None:
+            known = attributes(pair.old.handle)
+            if len(self._attributes) < REMEMBERED_PATHS:
+                self._attributes[pair.path] = known
         return known
 
     def pairs(self, before: Side, after: Side, touched: Touched) -> Iterator[Pair]:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from termgym.snapshot.walking import handle, join, names_in, open_directory, split, status_at
 
+REMEMBERED_PATHS = 4096
+"""Of a tree that never changes: agents come back to the same few, episode after episode."""
 _SHORT = 3800  # bytes of a path that still leave room for a name under PATH_MAX
 
 
@@ -91,6 +93,8 @@ class Side:
 
     path: bytes = b""
     """Absolute path of the root; empty where it is not known."""
+    known: dict[bytes, Status | None] | None = None
+    """What was found before, of a tree that never changes."""
 
     def handle(self, path: bytes) -> bytes:
         """Return one path to a place in the tree, for calls that take no descriptor."""
@@ -100,6 +104,16 @@ class Side:
 
     def status(self, place: Place, path: bytes) -> Status | None:
         """Return the status of a place in the tree, or None if nothing is there."""
+        if self.known is None:
+            return self._look(place, path)
+        if path in self.known:
+            return self.known[path]
+        status = self._look(place, path)
+        if len(self.known) < REMEMBERED_PATHS:
+            self.known[path] = status
+        return status
+
+    def _look(self, place: Place, path: bytes) -> Status | None:
         found = status_at(place.directory, place.name)
         if found is None:
             return None

@@ -66,10 +66,7 @@ def _differences(base: Baseline, pair: Pair) -> list[Change]:
         found.append(Change(path, ChangeKind.MODE, _octal(before.mode), _octal(after.mode)))
     if (before.uid, before.gid) != (after.uid, after.gid):
         found.append(Change(path, ChangeKind.OWNER, _owner(before), _owner(after)))
-    old, new = (
-        attributes(pair.old.handle),
-        attributes(pair.new.handle),
-    )
+    old, new = base.attributes(pair), attributes(pair.new.handle)
     if old != new:
         found.append(Change(path, ChangeKind.XATTR, _listed(old, new), _listed(new, old)))
     if not found and not after.is_directory and before.mtime_ns != after.mtime_ns:
