@@ -60,7 +60,7 @@ def _by_quantity(seen: Features, quantities: NDArray[np.int64]) -> Features:
         quantities: (n, 3) what each channel of a line measures
 
     Returns:
-        (n, 24, features): value and spread of each quantity, of the primary channel, presence, then the rest.
+        (n, 24, features): value and spread of each quantity, which is the primary one, its value, spread and size, then the rest.
     """
     n = len(seen)
     placed = np.zeros((n, P.STATIONS, 3 * QUANTITIES))
@@ -69,11 +69,11 @@ def _by_quantity(seen: Features, quantities: NDArray[np.int64]) -> Features:
         placed[rows, :, quantities[:, k]] = seen[:, :, k]
         placed[rows, :, QUANTITIES + quantities[:, k]] = seen[:, :, 3 + k]
     placed[rows, :, 2 * QUANTITIES + quantities[:, 0]] = 1.0
-    return np.concatenate([placed, seen[:, :, [0, 3, *range(6, 14)]]], axis=2)
+    return np.concatenate([placed, seen[:, :, [0, 3, *range(6, 14)]], np.abs(seen[:, :, :1])], axis=2)
 
 
 def _foreman(batch: Batch, age: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return commands (n, 1, 3) that mend the fault that has stood longest, once it has stood long enough."""
+    """Return commands (n, 1, 3) that mend a fault that has stood long enough, and dismiss false alarms."""
     faults = batch.faults().astype(np.int64)
     masks, commands = batch.masks, np.zeros((batch.n, 1, 3), np.int32)
     close = masks[:, P.FIRST_CLOSE : P.FIRST_THROTTLE] & (_stations(batch)[:, :, 14] == 1.0)
@@ -82,6 +82,7 @@ def _foreman(batch: Batch, age: NDArray[np.int64]) -> NDArray[np.int32]:
     may = np.take_along_axis(diagnose, claim[:, :, None], 2)[:, :, 0]
     order = _stations(batch)[:, :, 14] == 0.25
     diagnose_now = may & (faults > 0) & (age >= STAND) & ~order
+    dismiss = diagnose[:, :, P.CLAIM_DISTURBANCE] & (faults == 0) & (_stations(batch)[:, :, 18] == 1.0)
     dispatch = masks[:, P.FIRST_DISPATCH : P.FIRST_CLOSE].reshape(batch.n, P.TECHNICIANS, P.STATIONS)
     for row in range(batch.n):
         if close[row].any():
@@ -92,6 +93,8 @@ def _foreman(batch: Batch, age: NDArray[np.int64]) -> NDArray[np.int32]:
         elif diagnose_now[row].any():
             station = int(diagnose_now[row].argmax())
             commands[row, 0] = P.Verb.DIAGNOSE, station, claim[row, station]
+        elif dismiss[row].any():
+            commands[row, 0] = P.Verb.DIAGNOSE, int(dismiss[row].argmax()), P.CLAIM_DISTURBANCE
         else:
             commands[row, 0] = _spare(masks[row], batch.observations[row])
     return commands
@@ -118,7 +121,8 @@ def collect(variants: Sequence[Variant], seed: int) -> tuple[Samples, NDArray[np
     stations = np.array([v.template.plant().rows()[0][L.T_STATIONS] for v in variants])
     present = np.arange(P.STATIONS)[None] < stations[:, None]
     age = np.zeros((batch.n, P.STATIONS), np.int64)
-    window = np.zeros((batch.n, P.STATIONS, 3 * QUANTITIES + 10))
+    window = np.zeros((batch.n, P.STATIONS, 3 * QUANTITIES + 12))
+    before = _stations(batch)
     found: list[Features] = []
     classes: list[NDArray[np.int64]] = []
     rows: list[NDArray[np.int64]] = []
@@ -127,7 +131,9 @@ def collect(variants: Sequence[Variant], seed: int) -> tuple[Samples, NDArray[np
         faults = batch.faults().astype(np.int64)
         age = np.where(faults > 0, age + 1, 0)
         seen = _stations(batch)
-        now = _by_quantity(seen, quantities.astype(np.int64))
+        repeats = (seen[:, :, 0] == before[:, :, 0]) & (seen[:, :, 6] <= before[:, :, 6])
+        before = seen
+        now = np.concatenate([_by_quantity(seen, quantities.astype(np.int64)), repeats[:, :, None]], axis=2)
         window += (now - window) / WINDOW
         if t % EVERY or t < 2 * WINDOW:
             continue
@@ -136,8 +142,8 @@ def collect(variants: Sequence[Variant], seed: int) -> tuple[Samples, NDArray[np
         sound = present & untouched & (faults == 0) & ((np.arange(P.STATIONS) + t // EVERY) % 24 == 0)
         line = (now * present[:, :, None]).sum(1) / stations[:, None]
         row, station = np.nonzero(chosen | sound)
-        here, before = now[row, station], window[row, station]
-        found.append(np.concatenate([here, before, here - line[row], np.abs(before)], axis=1))
+        here, lately = now[row, station], window[row, station]
+        found.append(np.concatenate([here, lately, here - line[row], np.abs(lately)], axis=1))
         classes.append(faults[row, station])
         rows.append(row)
     return Samples(np.concatenate(found), np.concatenate(classes)), np.concatenate(rows)

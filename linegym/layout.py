@@ -74,7 +74,7 @@ I_LINE = STATIONS * I_STRIDE
     I_SCRAP,
     I_SPIKE_MASK,
     I_FAULTS_DUE,  # faults that appeared early enough to count
-    I_CLOSED_DUE,  # of them, closed rightly
+    I_CLOSED_DUE,  # of them, closed rightly and in time
     I_FAULTS,  # all faults that appeared
     I_CLOSED,  # all work orders closed rightly
     I_WRONG,  # work orders closed in vain, real faults dismissed

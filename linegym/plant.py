@@ -123,7 +123,7 @@ DOMINANT = 0.5
 """Probability that a planned fault is of the template's dominant class whatever else is drawn."""
 DUE_SHARE = 0.75
 """Faults that appear before this share of the horizon count for success."""
-DEADLINE = 150
+DEADLINE = 50
 """A work order closed later than this after its fault appeared is late [ticks]."""
 
 # Load.
@@ -187,6 +187,8 @@ ALARM_CYCLE = 1.35
 """Cycle time against nominal that raises it."""
 ALARM_DOWN = 10
 """Ticks of standstill in a row that raise it."""
+ALARM_STOPS = 40
+"""A station whose alarm nobody answers for longer than this stands still until somebody does [ticks]."""
 MUTE_TICKS = 60
 """How long an alarm stays silent after it was dismissed or its work order closed [ticks]."""
 INSPECTED_FOR = 60
@@ -273,8 +275,6 @@ REWARD_SCRAP = 20.0
 """Taken for scrap as large as the nominal output."""
 REWARD_FAULT = 0.03
 """Taken a tick for each station with a fault."""
-REWARD_ALARM = 0.005
-"""Taken a tick for each alarm that nobody answers."""
 REWARD_PART = 0.1
 """Taken for each spare part ordered."""
 REWARD_TRAVEL = 0.005

@@ -155,11 +155,11 @@ def close(
         if H[h + L.H_FIXED] == 1:
             appeared = int(H[h + L.H_MENDED])
             I[L.I_CLOSED] += 1
-            if appeared < P.DUE_SHARE * horizon:
-                I[L.I_CLOSED_DUE] += 1
             if t - appeared > P.DEADLINE:
                 I[L.I_LATE] += 1
                 reward = reward - P.REWARD_LATE
+            elif appeared < P.DUE_SHARE * horizon:
+                I[L.I_CLOSED_DUE] += 1
             H[h + L.H_MUTED] = t + P.MUTE_TICKS
         else:
             I[L.I_WRONG] += 1

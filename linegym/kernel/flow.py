@@ -13,13 +13,15 @@ from linegym.kernel.rows import FloatRow, IntRow, RealRow, ShortRow, WordsRow
 
 
 @compiled
-def is_down(H: ShortRow, F: FloatRow, s: int) -> bool:
+def is_down(H: ShortRow, F: FloatRow, s: int, t: int) -> bool:
     """Return whether station ``s`` cannot work now."""
     h = s * L.H_STRIDE
     fault = int(H[h + L.H_FAULT])
     if fault == P.Fault.JAM or fault == P.Fault.PLC_COMM:
         return True
     if fault == P.Fault.OVERHEAT and np.float64(F[s * L.F_STRIDE + L.F_TEMPERATURE]) > P.HOT:
+        return True
+    if H[h + L.H_ALARM] == 1 and H[h + L.H_ORDER] == P.Order.NONE and t - int(H[h + L.H_ALARM_AT]) > P.ALARM_STOPS:
         return True
     return H[h + L.H_ORDER] == P.Order.REPAIR or H[h + L.H_TRIP] > P.TRIP_DOWN
 

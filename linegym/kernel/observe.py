@@ -29,9 +29,9 @@ def fill(H: ShortRow, T: IntRow, b: int, endless: float) -> float:
 
 
 @compiled
-def panel(H: ShortRow, F: FloatRow, s: int) -> int:
+def panel(H: ShortRow, F: FloatRow, s: int, t: int) -> int:
     """Return what the stack light of station ``s`` shows."""
-    if is_down(H, F, s):
+    if is_down(H, F, s, t):
         return 3
     h = s * L.H_STRIDE
     if H[h + L.H_STOPPED] == 1:
@@ -62,7 +62,7 @@ def see_station(H: ShortRow, F: FloatRow, T: IntRow, G: RealRow, s: int, t: int,
     out[o + 10] = min(int(H[h + L.H_DONE]), 1000) / 100.0
     out[o + 11] = fill(H, T, int(T[s * L.T_STRIDE + L.T_IN1]), 1.0)
     out[o + 12] = fill(H, T, int(T[s * L.T_STRIDE + L.T_OUT1]), 0.0)
-    out[o + 13] = panel(H, F, s) / 4.0
+    out[o + 13] = panel(H, F, s, t) / 4.0
     state = int(H[h + L.H_ORDER])
     out[o + 14] = state / 4.0
     out[o + 15] = (int(H[h + L.H_CLAIM]) + 1) / 8.0

@@ -108,7 +108,7 @@ def station_tick(
         H[h + L.H_THROTTLED] = H[h + L.H_THROTTLE_TO]
         H[h + L.H_THROTTLE_DUE] = -1
     running = 0.0
-    if flow.is_down(H, F, s):
+    if flow.is_down(H, F, s, t):
         H[h + L.H_STILL] = min(int(H[h + L.H_STILL]) + 1, 1000)
     else:
         H[h + L.H_STILL] = 0
@@ -132,16 +132,13 @@ def settle(H: ShortRow, I: IntRow, T: IntRow, G: RealRow, V: RealRow, scrap: int
     out = int(H[L.H_BUFFER + P.SINK])
     H[L.H_BUFFER + P.SINK] = 0
     I[L.I_OUTPUT] += out
-    faulty = ringing = 0
+    faulty = 0
     for s in range(int(T[L.T_STATIONS])):
-        h = s * L.H_STRIDE
-        faulty += H[h + L.H_FAULT] != 0
-        ringing += H[h + L.H_ALARM] == 1 and H[h + L.H_ORDER] == P.Order.NONE
+        faulty += H[s * L.H_STRIDE + L.H_FAULT] != 0
     nominal = G[L.G_NOMINAL] * horizon
     reward = reward + P.REWARD_OUTPUT * out / nominal
     reward = reward - P.REWARD_SCRAP * scrap / nominal
     reward = reward - P.REWARD_FAULT * faulty
-    reward = reward - P.REWARD_ALARM * ringing
     I[L.I_TICK] += 1
     if I[L.I_TICK] >= horizon:
         I[L.I_OVER] = 1
