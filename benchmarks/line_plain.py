@@ -126,6 +126,10 @@ class PlainC:
         commands = np.ascontiguousarray(commands, np.int32)
         self._library.batch_step(ctypes.byref(self._struct), ctypes.c_void_p(commands.ctypes.data))
 
+    def load(self, *state: NDArray[np.generic]) -> None:
+        """Go on from a state: the rows of short, whole and real numbers."""
+        self.short[:], self.whole[:], self.real[:] = state
+
     def touch(self) -> None:
         """Read and write the bytes that a step touches; the state is of no use afterwards."""
         self._library.batch_touch(ctypes.byref(self._struct))

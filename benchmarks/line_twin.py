@@ -1,7 +1,4 @@
-"""``Batch`` in vectorised NumPy: the same arrays under the same names, bit for bit the same numbers.
-
-python benchmarks/line_twin.py        # compares the twins with the kernel
-"""
+"""``Batch`` in vectorised NumPy: the same arrays under the same names, bit for bit the same numbers."""
 
 from __future__ import annotations
 
@@ -65,6 +62,10 @@ class NumpyTwin:
         seen.tell(lines, facts)
         self.facts[lines.sorted] = facts.T
         self.truncated[:] = lines.whole(L.I_OVER)[0] == 1
+
+    def load(self, *state: NDArray[np.generic]) -> None:
+        """Go on from a state: the rows of short, whole and real numbers."""
+        self._lines.load(*state)
 
     def digest(self) -> str:
         return digest(*self._lines.as_rows(), self.observations, self.rewards)

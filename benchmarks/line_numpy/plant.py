@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from linegym import layout as L
@@ -99,7 +101,10 @@ def _crew(lines: Lines, reward: Reals, t: int) -> None:
             e = there[state[there] == now]
             if len(e):
                 s = lines.short(L.H_TECH_TO, P.TECHNICIANS)[k, e]
-                act(lines, k, e, lines.offset[s] + e, t)
+                cell = lines.offset[s] + e
+                stamped = act(lines, k, e, cell)
+                if stamped is not None:
+                    lines.h[stamped, cell] = t
 
 
 def _set(lines: Lines, k: int, e: Index, cell: Index, state: int, timer: Reals | int) -> None:
@@ -113,17 +118,18 @@ def _release(lines: Lines, k: int, e: Index) -> None:
     lines.short(L.H_TECH_TO, P.TECHNICIANS)[k, e] = -1
 
 
-def _begin_repair(lines: Lines, k: int, e: Index, cell: Index, t: int) -> None:
+def _begin_repair(lines: Lines, k: int, e: Index, cell: Index) -> int:
     timer = REPAIR_TICKS[lines.h[L.H_CLAIM, cell]] + P.SKILL_TICKS * (k % 3)
     _set(lines, k, e, cell, P.Crew.REPAIR, timer)
-    lines.h[L.H_ORDER, cell], lines.h[L.H_ARRIVED, cell] = P.Order.REPAIR, t
+    lines.h[L.H_ORDER, cell] = P.Order.REPAIR
+    return L.H_ARRIVED
 
 
-def _begin_inspection(lines: Lines, k: int, e: Index, cell: Index, t: int) -> None:
+def _begin_inspection(lines: Lines, k: int, e: Index, cell: Index) -> None:
     _set(lines, k, e, cell, P.Crew.INSPECT, P.INSPECTION_TICKS)
 
 
-def _end_repair(lines: Lines, k: int, e: Index, cell: Index, t: int) -> None:
+def _end_repair(lines: Lines, k: int, e: Index, cell: Index) -> None:
     h, f = lines.h, lines.f
     mended = cell[h[L.H_FAULT, cell] == h[L.H_CLAIM, cell] + 1]
     h[L.H_MENDED, mended] = h[L.H_FAULT_AT, mended]
@@ -135,22 +141,23 @@ def _end_repair(lines: Lines, k: int, e: Index, cell: Index, t: int) -> None:
     _release(lines, k, e)
 
 
-def _end_inspection(lines: Lines, k: int, e: Index, cell: Index, t: int) -> None:
+def _end_inspection(lines: Lines, k: int, e: Index, cell: Index) -> int:
     channel = lines.short(L.H_TECH_CHANNEL, P.TECHNICIANS)[k, e]
     q = lines.quantity[channel, cell]
     usual = NOMINAL[q] + np.where(q == P.Quantity.TEMPERATURE, lines.base[cell], 0.0)
     x = lines.f[lines.source[channel, cell], cell].astype(np.float64)
     lines.f[L.F_CLEAN + channel, cell] = (x - usual) / SCALE[q]
-    lines.h[L.H_INSPECTED, cell] = t
     _release(lines, k, e)
+    return L.H_INSPECTED
 
 
-_ARRIVALS = {
+_ARRIVALS: dict[int, Callable[[Lines, int, Index, Index], int | None]] = {
     P.Crew.TO_REPAIR: _begin_repair,
     P.Crew.REPAIR: _end_repair,
     P.Crew.TO_INSPECT: _begin_inspection,
     P.Crew.INSPECT: _end_inspection,
 }
+"""What a technician whose time is up does; returns the field that gets the tick, if any."""
 
 
 def _parts(lines: Lines, t: int) -> None:

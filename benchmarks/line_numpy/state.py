@@ -139,13 +139,25 @@ class Lines:
 
     def as_rows(self) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.float32]]:
         """Return the state in the kernel's form, in the order of the rows given."""
-        short, whole, real = empty_state(self.n)
-        row = self.sorted[self.env]
-        for rows, cells, line, stride in (
-            (short, self.h, self._short, L.H_STRIDE),
-            (whole, self.i, self._whole, L.I_STRIDE),
-            (real, self.f, self._real, L.F_STRIDE),
-        ):
-            rows[:, P.STATIONS * stride :][self.sorted] = line.T
-            rows[:, : P.STATIONS * stride].reshape(self.n, P.STATIONS, stride)[row, self.station] = cells.T
-        return short, whole, real
+        rows = empty_state(self.n)
+        for array, (cells, line, stride) in zip(rows, self._parts(), strict=True):
+            array[:, P.STATIONS * stride :][self.sorted] = line.T
+            self._stations(array, stride)[self.sorted[self.env], self.station] = cells.T
+        return rows
+
+    def load(self, *rows: NDArray[np.generic]) -> None:
+        """Take over a state in the kernel's form, of lines at one tick."""
+        for array, (cells, line, stride) in zip(rows, self._parts(), strict=True):
+            line[:] = array[:, P.STATIONS * stride :][self.sorted].T
+            cells[:] = self._stations(array, stride)[self.sorted[self.env], self.station].T
+
+    def _parts(self) -> tuple[tuple[NDArray[np.generic], NDArray[np.generic], int], ...]:
+        return (
+            (self.h, self._short, L.H_STRIDE),
+            (self.i, self._whole, L.I_STRIDE),
+            (self.f, self._real, L.F_STRIDE),
+        )
+
+    def _stations(self, rows: NDArray[np.generic], stride: int) -> NDArray[np.generic]:
+        """Return a view (n, stations, fields) of what the rows say of stations."""
+        return rows[:, : P.STATIONS * stride].reshape(self.n, P.STATIONS, stride)
