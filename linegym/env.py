@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from linegym.actions import single_command
 from linegym.assignment import as_variant
 from linegym.batch import Batch, RowState
-from linegym.information import card, row_info
+from linegym.information import RowInfo, card
 from linegym.plant import HORIZON
 from linegym.seeding import checked_seed, drawn_seed
 from linegym.settings import RENDER_MODES, Settings, refuse_unknown
@@ -205,6 +205,8 @@ class LineEnv(gym.Env[Any, Any]):
             evaluation=evaluation,
             masks=masks,
         )
+        self._seen = self._batch.observations[0]
+        self._row_info = RowInfo(self._batch, masks)
         self._commands = np.zeros((1, 1, 3), np.int32)
         self._card = card(self._batch.variants[0])
         self._seed: int | None = None
@@ -315,14 +317,13 @@ class LineEnv(gym.Env[Any, Any]):
         return digest_of(self._batch.save(0))
 
     def _observed(self) -> Observation:
-        seen: NDArray[np.float32] = self._batch.observations[0].copy()
+        seen: NDArray[np.float32] = self._seen.copy()
         if self.settings.observation == "flat":
             return seen
         return {"action_mask": self._batch.masks[0].astype(np.int8), "observation": seen}
 
     def _info(self) -> dict[str, Any]:
-        seed = self._seed if self._seed is not None else 0
-        return row_info(self._batch, self._card, seed, self.settings.masks)
+        return self._row_info.told(self._card, self._seed if self._seed is not None else 0)
 
     def _opened_viewer(self) -> Viewer | None:
         if self.render_mode is None:

@@ -46,17 +46,30 @@ def card(variant: Variant) -> Card:
     return Card(variant.id, variant.template.name, intensities, present)
 
 
-def row_info(batch: Batch, said: Card, seed: int, masks: bool) -> Infos:
-    """Return the information of a batch that has one row."""
-    info: Infos = dict(zip(KEYS, batch.facts[0].tolist(), strict=True))
-    for name in FLAGS:
-        info[name] = info[name] == 1
-    info["variant_id"], info["template_id"], info["seed"] = said.variant_id, said.template_id, seed
-    info["intensities"], info["station_mask"] = said.intensities.copy(), said.station_mask.copy()
-    info["true_faults"] = batch.faults()[0]
-    if masks:
-        info["action_mask"] = batch.masks[0].astype(np.int8)
-    return info
+class RowInfo:
+    """Tells of a batch that has one row. A step is so short that looking up its arrays anew would show.
+
+    Args:
+        batch: The batch.
+        masks: Whether possible actions are told.
+    """
+
+    def __init__(self, batch: Batch, masks: bool) -> None:
+        self._batch = batch
+        self._facts = batch.facts[0]
+        self._mask = batch.masks[0].view(np.int8) if masks else None
+
+    def told(self, said: Card, seed: int) -> Infos:
+        """Return the information, in arrays of its own."""
+        info: Infos = dict(zip(KEYS, self._facts.tolist(), strict=True))
+        for name in FLAGS:
+            info[name] = info[name] == 1
+        info["variant_id"], info["template_id"], info["seed"] = said.variant_id, said.template_id, seed
+        info["intensities"], info["station_mask"] = said.intensities.copy(), said.station_mask.copy()
+        info["true_faults"] = self._batch.faults()[0]
+        if self._mask is not None:
+            info["action_mask"] = self._mask.copy()
+        return info
 
 
 class Roster:

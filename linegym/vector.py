@@ -110,28 +110,34 @@ class LineVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {**LineEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = render_mode
-        self.single_action_space = action_space(action)
-        self.single_observation_space = observation_space(observation)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._set_spaces()
         self._assignment = Assignment(variants, num_envs)
-        # SAME_STEP begins rows here and not in the kernel, so that all of their last state can still be told.
-        in_kernel = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        self._batch = Batch(
-            [self._assignment.of(row, 0) for row in range(num_envs)],
-            horizon=ticks,
-            ticks_per_step=ticks_per_step,
-            autoreset="next_step" if in_kernel else "disabled",
-            threads=whole("num_threads", num_threads, 1, MOST_THREADS),
-            evaluation=evaluation,
-            masks=masks,
-        )
+        self._batch = self._made_batch(whole("num_threads", num_threads, 1, MOST_THREADS))
         self._roster = Roster(self._batch.variants)
         self._seeds = np.zeros(num_envs, np.int64)
         self._begun = np.zeros(num_envs, np.bool_)
         self._settled = np.full(num_envs, self._assignment.lasting)
         """Rows whose variant is already that of all their coming episodes."""
         self._viewers = self._opened_viewers()
+
+    def _made_batch(self, threads: int) -> Batch:
+        # SAME_STEP begins rows here and not in the kernel, so that all of their last state can still be told.
+        in_kernel = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        return Batch(
+            [self._assignment.of(row, 0) for row in range(self.num_envs)],
+            horizon=self.settings.horizon,
+            ticks_per_step=self.settings.ticks_per_step,
+            autoreset="next_step" if in_kernel else "disabled",
+            threads=threads,
+            evaluation=self.settings.evaluation,
+            masks=self.settings.masks,
+        )
+
+    def _set_spaces(self) -> None:
+        self.single_action_space = action_space(self.settings.action)
+        self.single_observation_space = observation_space(self.settings.observation)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
     @property
     def obs_spec(self) -> tuple[Entry, ...]:
