@@ -10,6 +10,7 @@ from termgym.sandbox.seen import Metrics
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _TRIFLE = 500_000  # [ns]; starting the smallest program takes twice that
+_FRESH = 2_000_000  # CPU time for which a peak stays true [ns]; to fill 10 MB takes longer
 Pids = Callable[[], Sequence[int]]
 
 
@@ -56,6 +57,8 @@ class GroupMeter:
             self._io = self._keep(f"{directories.get('blkio', '')}/blkio.throttle.io_service_bytes", os.O_RDONLY)
         self._source = f"cgroup-v{version}"
         self._cpu_before = self._cpu_ns()
+        self._peak_seen: int | None = None
+        self._peak_until = 0
         self._io_before, self._oom_before = self._io_bytes(), self._oom_kills()
 
     def _keep(self, path: str, flags: int) -> int:
@@ -67,21 +70,28 @@ class GroupMeter:
         return fd
 
     def begin(self, pids: Pids) -> None:  # noqa: ARG002 - the group knows its processes
-        """Reset the peak, note the CPU time."""
-        if self._peak >= 0:
-            os.pwrite(self._peak, b"0", 0)
+        """Note the CPU time; reset the peak, unless hardly anything ran since it was looked at after a small step."""
         self._cpu_before = self._cpu_ns()
+        if self._peak >= 0 and self._cpu_before >= self._peak_until:
+            os.pwrite(self._peak, b"0", 0)
+            self._peak_seen = None
 
     def read(self, pids: Pids) -> Metrics:  # noqa: ARG002
         """Return the differences since ``begin``.
 
         The counters of I/O and of kills are only looked at after a step that took some CPU time: a program that
         reads a disk or is killed for memory takes more than that, and half of the cost of a builtin step is saved.
+        The peak of small steps in a row is looked at now and then.
         """
-        cpu = self._cpu_ns() - self._cpu_before
+        now = self._cpu_ns()
+        cpu = now - self._cpu_before
+        if cpu < _TRIFLE and self._peak_seen is not None and now < self._peak_until:
+            return Metrics(cpu / 1e9, self._peak_seen, 0, 0, self._source)
         peak = int(os.pread(self._peak, 32, 0)) if self._peak >= 0 else None
         if cpu < _TRIFLE:
+            self._peak_seen, self._peak_until = peak, now + _FRESH
             return Metrics(cpu / 1e9, peak, 0, 0, self._source)
+        self._peak_seen, self._peak_until = None, 0
         io, oom = self._io_bytes(), self._oom_kills()
         result = Metrics(cpu / 1e9, peak, io - self._io_before, oom - self._oom_before, self._source)
         self._io_before, self._oom_before = io, oom

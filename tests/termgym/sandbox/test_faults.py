@@ -213,6 +213,20 @@ def test_metrics_see_what_children_of_the_shell_use(sandbox: Sandbox) -> None:
         assert used.peak_bytes > 100 << 20 > after.peak_bytes
 
 
+def test_small_steps_in_a_row_hide_no_large_one(sandbox: Sandbox) -> None:
+    """After a builtin the peak is not looked at each time."""
+    session = sandbox.start(EMPTY)
+    peaks = []
+    for command in (b"true", b"true", b"python3 -c 'x = b\"x\" * (100 << 20)'", b"true", b"true"):
+        sandbox.begin_step()
+        session.step(command, timeout=20)
+        used = sandbox.metrics()
+        peaks.append(used.peak_bytes)
+    if used.source.startswith("cgroup"):
+        large = [peak is not None and peak > 100 << 20 for peak in peaks]
+        assert large == [False, False, True, False, False], peaks
+
+
 def test_frozen_clock_stops_the_date_and_not_the_sleep() -> None:
     sandbox = open_sandbox("local", clock="frozen")
     try:
