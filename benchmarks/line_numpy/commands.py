@@ -42,13 +42,15 @@ def delay(lines: Lines, e: Index, cell: Index) -> NDArray[np.int64]:
 
 
 def travel(lines: Lines, e: Index, start: NDArray[np.integer], s: NDArray[np.integer]) -> NDArray[np.int32]:
-    return lines.T[L.T_TRAVEL + start.astype(np.int64) * P.STATIONS + s, e]
+    ticks: NDArray[np.int32] = lines.T[L.T_TRAVEL + start.astype(np.int64) * P.STATIONS + s, e]
+    return ticks
 
 
 def may_diagnose(h: NDArray[np.int16], t: int) -> Mask:
     """``h``: (H_STRIDE, any number of cells)."""
     seen = (h[L.H_INSPECTED] >= 0) & (t - h[L.H_INSPECTED] <= P.INSPECTED_FOR)
-    allowed: Mask = (h[L.H_ORDER] == P.Order.OPEN) | ((h[L.H_ORDER] == P.Order.NONE) & ((h[L.H_ALARM] == 1) | seen))
+    allowed: Mask = (h[L.H_ORDER] == P.Order.NONE) & ((h[L.H_ALARM] == 1) | seen)
+    allowed |= (h[L.H_ORDER] == P.Order.OPEN) | (h[L.H_ORDER] == P.Order.DONE)
     return allowed
 
 
@@ -73,7 +75,7 @@ def inspect(asked: Asked) -> Mask:
     at, state = lines.short(L.H_TECH_AT, P.TECHNICIANS)[:, e], lines.short(L.H_TECH_STATE, P.TECHNICIANS)[:, e]
     ways = np.where(state == P.Crew.IDLE, travel(lines, e, at, asked.s), 1 << 30)
     nearest = ways.argmin(axis=0)
-    possible = (asked.argument >= 0) & (asked.argument < P.CHANNELS) & (ways.min(axis=0) < 1 << 30)
+    possible: Mask = (asked.argument >= 0) & (asked.argument < P.CHANNELS) & (ways.min(axis=0) < 1 << 30)
     asked, k = asked.only(possible), nearest[possible]
     _send(asked, k, P.Crew.TO_INSPECT)
     lines.short(L.H_TECH_CHANNEL, P.TECHNICIANS)[k, asked.e] = asked.argument
@@ -84,7 +86,7 @@ def inspect(asked: Asked) -> Mask:
 def diagnose(asked: Asked) -> Mask:
     lines, t = asked.lines, asked.t
     h = lines.h
-    possible = may_diagnose(h[:, asked.cell], t) & (asked.argument >= 0) & (asked.argument < P.CLAIMS)
+    possible: Mask = may_diagnose(h[:, asked.cell], t) & (asked.argument >= 0) & (asked.argument < P.CLAIMS)
     asked = asked.only(possible)
     claims = asked.argument < P.CLAIM_DISTURBANCE
     claimed, dismissed = asked.only(claims), asked.only(~claims)
@@ -96,6 +98,7 @@ def diagnose(asked: Asked) -> Mask:
     lines.whole(L.I_WRONG)[wrong] += 1
     asked.reward[wrong] -= P.REWARD_FALSE
     h[L.H_ORDER, cell], h[L.H_CLAIM, cell], h[L.H_MUTED, cell] = P.Order.NONE, -1, t + P.MUTE_TICKS
+    h[L.H_FIXED, cell] = 0
     _silence(h, cell)
     return possible
 
@@ -104,7 +107,7 @@ def order(asked: Asked) -> Mask:
     lines = asked.lines
     comes, coming = lines.short(L.H_COMES, P.PARTS), lines.short(L.H_COMING, P.PARTS)
     known = (asked.s == 0) & (asked.argument >= 0) & (asked.argument < 2 * P.PARTS)
-    possible = known & (comes[np.where(known, asked.argument >> 1, 0), asked.e] == -1)
+    possible: Mask = known & (comes[np.where(known, asked.argument >> 1, 0), asked.e] == -1)
     asked = asked.only(possible)
     part, quantity = asked.argument >> 1, np.array(P.ORDER_SIZES)[asked.argument & 1]
     coming[part, asked.e] = quantity
@@ -119,7 +122,9 @@ def dispatch(asked: Asked) -> Mask:
     known = (asked.argument >= 0) & (asked.argument < P.TECHNICIANS)
     idle = lines.short(L.H_TECH_STATE, P.TECHNICIANS)[np.where(known, asked.argument, 0), asked.e] == P.Crew.IDLE
     claim = h[L.H_CLAIM, asked.cell]
-    possible = known & idle & (h[L.H_ORDER, asked.cell] == P.Order.OPEN) & (stock[np.maximum(claim, 0), asked.e] > 0)
+    possible: Mask = (
+        known & idle & (h[L.H_ORDER, asked.cell] == P.Order.OPEN) & (stock[np.maximum(claim, 0), asked.e] > 0)
+    )
     asked = asked.only(possible)
     stock[claim[possible], asked.e] -= 1
     _send(asked, asked.argument, P.Crew.TO_REPAIR)
@@ -131,7 +136,7 @@ def dispatch(asked: Asked) -> Mask:
 def close(asked: Asked) -> Mask:
     h = asked.lines.h
     state = h[L.H_ORDER, asked.cell]
-    possible = (asked.argument == 0) & ((state == P.Order.DONE) | (state == P.Order.OPEN))
+    possible: Mask = (asked.argument == 0) & ((state == P.Order.DONE) | (state == P.Order.OPEN))
     _close_done(asked.only(possible & (state == P.Order.DONE)))
     cell = asked.only(possible).cell
     h[L.H_ORDER, cell], h[L.H_CLAIM, cell] = P.Order.NONE, -1
@@ -148,7 +153,7 @@ def _close_done(asked: Asked) -> None:
     )  # fmt: skip
     late = right & (t - appeared > P.DEADLINE)
     lines.whole(L.I_CLOSED)[asked.e] += right
-    lines.whole(L.I_CLOSED_DUE)[asked.e] += right & (appeared < P.DUE_SHARE * lines.horizon)
+    lines.whole(L.I_CLOSED_DUE)[asked.e] += right & ~late & (appeared < P.DUE_SHARE * lines.horizon)
     lines.whole(L.I_LATE)[asked.e] += late
     lines.whole(L.I_WRONG)[asked.e] += ~right
     asked.reward[asked.e] -= np.where(late, P.REWARD_LATE, np.where(right, 0.0, P.REWARD_FALSE))
@@ -160,7 +165,7 @@ def _close_done(asked: Asked) -> None:
 def throttle(asked: Asked) -> Mask:
     h, cell = asked.lines.h, asked.cell
     known = (asked.argument == 0) | (asked.argument == 1)
-    possible = known & (h[L.H_THROTTLE_DUE, cell] == -1) & (h[L.H_THROTTLED, cell] != asked.argument)
+    possible: Mask = known & (h[L.H_THROTTLE_DUE, cell] == -1) & (h[L.H_THROTTLED, cell] != asked.argument)
     asked = asked.only(possible)
     h[L.H_THROTTLE_TO, asked.cell] = asked.argument
     h[L.H_THROTTLE_DUE, asked.cell] = asked.t + delay(asked.lines, asked.e, asked.cell)

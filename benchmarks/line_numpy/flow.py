@@ -15,12 +15,13 @@ DERATE, SCRAP, ONSET = np.array(P.FAULT_DERATE), np.array(P.FAULT_SCRAP), np.arr
 MOST_STILL = 1000
 
 
-def is_down(lines: Lines) -> Mask:
+def is_down(lines: Lines, t: int) -> Mask:
     h = lines.h
     fault = h[L.H_FAULT]
     down: Mask = (fault == P.Fault.JAM) | (fault == P.Fault.PLC_COMM)
     down |= (fault == P.Fault.OVERHEAT) & (lines.f[L.F_TEMPERATURE] > P.HOT)
     down |= (h[L.H_ORDER] == P.Order.REPAIR) | (h[L.H_TRIP] > P.TRIP_DOWN)
+    down |= (h[L.H_ALARM] == 1) & (h[L.H_ORDER] == P.Order.NONE) & (t - h[L.H_ALARM_AT] > P.ALARM_STOPS)
     return down
 
 
@@ -30,7 +31,7 @@ def flow(lines: Lines, up: Mask, scan: Reals, t: int) -> NDArray[np.int64]:
     stopped, working = h[L.H_STOPPED] == 1, h[L.H_WORK] == 1
     busy = np.flatnonzero(up & ~stopped & working)
     derate = 1 - DERATE[h[L.H_FAULT, busy]] * lines.real(L.F_SEVERITY, busy)
-    speed = derate / scan[busy]
+    speed = derate / np.maximum(1, scan[busy])
     slow = h[L.H_THROTTLED, busy] == 1
     speed[slow] *= P.THROTTLED_SPEED
     timer = h[L.H_TIMER, busy] - (1024 * speed).astype(np.int16)
@@ -79,7 +80,8 @@ def _pass_on(lines: Lines, cells: Index) -> Index:
     h[L.H_DONE, cells[room]] += 1
     scrapped = ~room & second & (lines.T[L.T_REWORK, env] == 1)
     h[L.H_WORK, cells[room | scrapped]] = 0
-    return env[scrapped]
+    lost: Index = env[scrapped]
+    return lost
 
 
 def _load(lines: Lines, cells: Index, u: Reals, t: int) -> None:

@@ -65,7 +65,8 @@ def _philox(keys: Words, first: int | NDArray[np.integer], second: Words, drawn:
 
 
 def unit(word: Words) -> Reals:
-    return word * 2.0**-32
+    number: Reals = word.astype(np.float64) * 2.0**-32
+    return number
 
 
 def normal(word: Words) -> Reals:
@@ -75,7 +76,8 @@ def normal(word: Words) -> Reals:
     for below, shift, offset in _TAILS:
         rare = np.flatnonzero(h < below)
         size[rare] = _between(h[rare], shift, offset)
-    return np.where(positive, size, -size)
+    signed: Reals = np.where(positive, size, -size)
+    return signed
 
 
 def _between(h: NDArray[np.int64], shift: int, offset: int) -> Reals:

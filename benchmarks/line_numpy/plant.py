@@ -10,7 +10,7 @@ from linegym import layout as L
 from linegym import plant as P
 
 from . import flow, numbers, sensing
-from .state import NOMINAL, SCALE, Index, Lines, Reals
+from .state import NOMINAL, SCALE, Counts, Index, Lines, Reals
 
 REPAIR_TICKS = np.array(P.REPAIR_TICKS)
 
@@ -40,7 +40,8 @@ def _load(lines: Lines, t: int) -> Reals:
     wave = numbers.sine(np.array([t * P.PERIODIC_INCREMENT]))[0]
     kept = lines.line_real(L.F_SCAN)
     kept[0] = np.clip(1 + ar + V[L.V_PERIODIC] * wave, P.SCAN_LOW, P.SCAN_HIGH)
-    return kept[0].astype(np.float64)
+    scan: Reals = kept[0].astype(np.float64)
+    return scan
 
 
 def _switches(lines: Lines, scan: Reals, t: int) -> None:
@@ -61,7 +62,7 @@ def _switches(lines: Lines, scan: Reals, t: int) -> None:
         srtt[w, good] = smooth + P.SRTT_GAIN * (sample - smooth)
 
 
-def _stations(lines: Lines, line_scan: Reals, t: int) -> Reals:
+def _stations(lines: Lines, line_scan: Reals, t: int) -> Counts:
     """Advance the stations; return the scrap of each line."""
     h, env = lines.h, lines.env
     scan = line_scan[env] * lines.plc
@@ -75,7 +76,7 @@ def _stations(lines: Lines, line_scan: Reals, t: int) -> Reals:
     h[L.H_TRIP] = np.where(trip > 0, trip - 1, np.where(scan > P.TRIP_SCAN, P.TRIP_TICKS, 0))
     due = np.flatnonzero((h[L.H_THROTTLE_DUE] >= 0) & (h[L.H_THROTTLE_DUE] <= t))
     h[L.H_THROTTLED, due], h[L.H_THROTTLE_DUE, due] = h[L.H_THROTTLE_TO, due], -1
-    down = flow.is_down(lines)
+    down = flow.is_down(lines, t)
     scrap = flow.flow(lines, ~down, scan, t)
     running = (~down & (h[L.H_STOPPED] == 0) & (h[L.H_WORK] == 1)).astype(np.float64)
     h[L.H_STILL] = np.where(down, np.minimum(h[L.H_STILL] + 1, flow.MOST_STILL), 0)
@@ -167,7 +168,7 @@ def _parts(lines: Lines, t: int) -> None:
     coming[here], comes[here] = 0, -1
 
 
-def _settle(lines: Lines, scrap: Reals, reward: Reals, t: int) -> None:
+def _settle(lines: Lines, scrap: Counts, reward: Reals, t: int) -> None:
     buffer = lines.short(L.H_BUFFER, P.BUFFERS)
     out = buffer[P.SINK].copy()
     buffer[P.SINK] = 0

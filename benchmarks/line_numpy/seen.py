@@ -39,7 +39,7 @@ def _channels(lines: Lines, seen: NDArray[np.float32]) -> None:
 def _station(lines: Lines, t: int, seen: NDArray[np.float32]) -> None:
     h, f = lines.h, lines.f
     order, inspected = h[L.H_ORDER], h[L.H_INSPECTED]
-    panel = np.where(flow.is_down(lines), 3, np.where(h[L.H_STOPPED] == 1, 4, h[L.H_WORK]))
+    panel = np.where(flow.is_down(lines, t), 3, np.where(h[L.H_STOPPED] == 1, 4, h[L.H_WORK]))
     seen[:, 6] = np.minimum(t - 1 - h[L.H_LAST], 64) / 16.0
     seen[:, 7] = np.minimum(f[L.F_GAP], 64) / 8
     seen[:, 8] = f[L.F_SEEN + P.CHANNELS]

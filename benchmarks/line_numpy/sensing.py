@@ -33,7 +33,7 @@ def physics(lines: Lines, running: Reals, effort: Reals, scan: Reals) -> None:
     p, v = lines.pressure, lines.speed
     pressure = P.PRESSURE_IDLE - P.PRESSURE_EFFORT * effort[p] - PRESSURE[c[p]] * sev[p]
     _approach(lines, L.F_AUX, P.Quantity.PRESSURE, pressure, p)
-    speed = 100 * running[v] * (1 - DERATE[c[v]] * sev[v]) / scan[v]
+    speed = 100 * running[v] * (1 - DERATE[c[v]] * sev[v]) / np.maximum(1, scan[v])
     speed[lines.h[L.H_THROTTLED, v] == 1] *= P.THROTTLED_SPEED
     _approach(lines, L.F_AUX, P.Quantity.SPEED, speed, v)
 

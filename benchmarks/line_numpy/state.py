@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from line_rows import Rows, empty_state
 from numpy.typing import NDArray
@@ -14,6 +16,9 @@ from . import numbers
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Reals = NDArray[np.float64]
+Numbers = NDArray[Any]
+"""Of one of the three kinds of state."""
+Counts = NDArray[np.int64]
 
 SCALE, NOMINAL, LAG = np.array(P.SCALE), np.array(P.NOMINAL), np.array(P.LAG)
 
@@ -50,7 +55,8 @@ class Lines:
         return self._short[field - L.H_BUFFER : field - L.H_BUFFER + count]
 
     def whole(self, field: int) -> NDArray[np.int32]:
-        return self._whole[field - L.I_LINE]
+        row: NDArray[np.int32] = self._whole[field - L.I_LINE]
+        return row
 
     def line_real(self, field: int, count: int = 1) -> NDArray[np.float32]:
         return self._real[field - L.F_LINE : field - L.F_LINE + count]
@@ -140,24 +146,25 @@ class Lines:
     def as_rows(self) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.float32]]:
         """Return the state in the kernel's form, in the order of the rows given."""
         rows = empty_state(self.n)
+        array: Numbers
         for array, (cells, line, stride) in zip(rows, self._parts(), strict=True):
             array[:, P.STATIONS * stride :][self.sorted] = line.T
             self._stations(array, stride)[self.sorted[self.env], self.station] = cells.T
         return rows
 
-    def load(self, *rows: NDArray[np.generic]) -> None:
+    def load(self, *rows: Numbers) -> None:
         """Take over a state in the kernel's form, of lines at one tick."""
         for array, (cells, line, stride) in zip(rows, self._parts(), strict=True):
             line[:] = array[:, P.STATIONS * stride :][self.sorted].T
             cells[:] = self._stations(array, stride)[self.sorted[self.env], self.station].T
 
-    def _parts(self) -> tuple[tuple[NDArray[np.generic], NDArray[np.generic], int], ...]:
+    def _parts(self) -> tuple[tuple[Numbers, Numbers, int], ...]:
         return (
             (self.h, self._short, L.H_STRIDE),
             (self.i, self._whole, L.I_STRIDE),
             (self.f, self._real, L.F_STRIDE),
         )
 
-    def _stations(self, rows: NDArray[np.generic], stride: int) -> NDArray[np.generic]:
+    def _stations(self, rows: Numbers, stride: int) -> Numbers:
         """Return a view (n, stations, fields) of what the rows say of stations."""
         return rows[:, : P.STATIONS * stride].reshape(self.n, P.STATIONS, stride)

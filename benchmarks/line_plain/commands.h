@@ -6,7 +6,7 @@ static inline int delay(const Line *line, int s) {
 }
 
 static inline int may_diagnose(const int16_t *h, int t) {
-    return h[H_ORDER] == OPEN ||
+    return h[H_ORDER] == OPEN || h[H_ORDER] == DONE ||
         (h[H_ORDER] == NO_ORDER && (h[H_ALARM] || (h[H_INSPECTED] >= 0 && t - h[H_INSPECTED] <= INSPECTED_FOR)));
 }
 
@@ -35,6 +35,7 @@ static int diagnose(Line *line, Tick *tick, int s, int claim, int t) {
         if (h[H_FAULT]) line->I[I_WRONG] += 1, tick->reward -= REWARD_FALSE;
         h[H_ORDER] = NO_ORDER;
         h[H_CLAIM] = -1;
+        h[H_FIXED] = 0;
         quiet(h);
         h[H_MUTED] = t + MUTE_TICKS;
         return 1;
@@ -77,8 +78,8 @@ static int close_order(Line *line, Tick *tick, int s, int argument, int t) {
         int right = h[H_FIXED];
         if (right) {
             line->I[I_CLOSED] += 1;
-            if (h[H_MENDED] < DUE_SHARE * line->horizon) line->I[I_CLOSED_DUE] += 1;
             if (t - h[H_MENDED] > DEADLINE) line->I[I_LATE] += 1, tick->reward -= REWARD_LATE;
+            else if (h[H_MENDED] < DUE_SHARE * line->horizon) line->I[I_CLOSED_DUE] += 1;
             h[H_MUTED] = t + MUTE_TICKS;
         } else {
             line->I[I_WRONG] += 1;

@@ -19,7 +19,7 @@ static void see_station(const Line *line, int s, int t, float *out) {
     out[10] = (float)(least(h[H_DONE], 1000) / 100.0);
     out[11] = in == SOURCE ? 1 : (float)((double)buffer[in] / T[T_CAPACITY + in]);
     out[12] = to == SINK ? 0 : (float)((double)buffer[to] / T[T_CAPACITY + to]);
-    out[13] = (float)((is_down(h, f) ? DOWN : h[H_STOPPED] ? MINOR_STOP : h[H_WORK]) / 4.0);
+    out[13] = (float)((is_down(h, f, t) ? DOWN : h[H_STOPPED] ? MINOR_STOP : h[H_WORK]) / 4.0);
     out[14] = (float)(state / 4.0);
     out[15] = (float)((h[H_CLAIM] + 1) / 8.0);
     out[16] = state == NO_ORDER ? 0 : (float)(least(t - h[H_OPENED], 200) / 100.0);

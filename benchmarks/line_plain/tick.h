@@ -44,9 +44,10 @@ static void switches(Line *line, const Tick *tick, int t) {
 
 /* 4. Each station, in order */
 
-static inline int is_down(const int16_t *h, const float *f) {
+static inline int is_down(const int16_t *h, const float *f, int t) {
     return h[H_FAULT] == JAM || h[H_FAULT] == PLC_COMM || (h[H_FAULT] == OVERHEAT && f[F_TEMPERATURE] > HOT) ||
-        h[H_ORDER] == REPAIR || h[H_TRIP] > TRIP_DOWN;
+        h[H_ORDER] == REPAIR || h[H_TRIP] > TRIP_DOWN ||
+        (h[H_ALARM] && h[H_ORDER] == NO_ORDER && t - h[H_ALARM_AT] > ALARM_STOPS);
 }
 
 static void finish(Line *line, Tick *tick, int s, int t, double luck) {
@@ -62,7 +63,7 @@ static void finish(Line *line, Tick *tick, int s, int t, double luck) {
 static void process(Line *line, Tick *tick, int s, double scan, int t) {
     STATION(s);
     uint32_t w[4];
-    double speed = (1 - FAULT_DERATE[h[H_FAULT]] * f[F_SEVERITY]) / scan;
+    double speed = (1 - FAULT_DERATE[h[H_FAULT]] * f[F_SEVERITY]) / (scan > 1 ? scan : 1.0);
     if (h[H_THROTTLED]) speed = speed * THROTTLED_SPEED;
     h[H_TIMER] -= (int)(1024 * speed);
     if (h[H_TIMER] > 0) return;
@@ -141,7 +142,7 @@ static void physics(Line *line, int s, int running, double effort, double scan) 
     approach(f + F_CURRENT, CURRENT, CURRENT_IDLE + CURRENT_EFFORT * effort + FAULT_CURRENT[c] * sev);
     if (q0 == PRESSURE) approach(f + F_AUX, q0, PRESSURE_IDLE - PRESSURE_EFFORT * effort - FAULT_PRESSURE[c] * sev);
     if (q0 == SPEED) {
-        double speed = 100.0 * running * (1 - FAULT_DERATE[c] * sev) / scan;
+        double speed = 100.0 * running * (1 - FAULT_DERATE[c] * sev) / (scan > 1 ? scan : 1.0);
         approach(f + F_AUX, q0, h[H_THROTTLED] ? speed * THROTTLED_SPEED : speed);
     }
 }
@@ -236,7 +237,7 @@ static void station(Line *line, Tick *tick, int s, int t) {
     if (h[H_TRIP] > 0) h[H_TRIP] -= 1;
     else if (scan > TRIP_SCAN) h[H_TRIP] = TRIP_TICKS;
     if (h[H_THROTTLE_DUE] >= 0 && h[H_THROTTLE_DUE] <= t) h[H_THROTTLED] = h[H_THROTTLE_TO], h[H_THROTTLE_DUE] = -1;
-    int down = is_down(h, f);
+    int down = is_down(h, f, t);
     if (!down) flow(line, tick, s, scan, t);
     int running = !down && !h[H_STOPPED] && h[H_WORK] == 1;
     h[H_STILL] = down ? least(h[H_STILL] + 1, 1000) : 0;

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -110,7 +110,7 @@ def simulated(line: Serial, seed: int, ticks: int, warm_up: int) -> int:
     levels = [0] * (len(line.cycles) - 1)
     out = [0]
 
-    def station(s: int) -> Iterator[simpy.Event]:
+    def station(s: int) -> Generator[simpy.Event, None, None]:
         yield world.timeout(s / 1024)
         while True:
             while s and levels[s - 1] == 0:
