@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
+from linegym import plant as P
 from linegym import variant
 from linegym.actions import COMMANDS, close, diagnose, dispatch, inspect, order, throttle
 from linegym.env import LineEnv
@@ -132,15 +133,17 @@ def test_shares_add_up_to_the_reward(name: str) -> None:
 
 
 def test_what_a_role_does_is_laid_to_its_account() -> None:
-    """By hand, one cost at a time."""
+    """One cost at a time."""
     env, station = alarmed()
     _, _, _, _, infos = do(env, diagnosis=inspect(station), logistics=order("jam", 3))
-    assert infos["diagnosis"]["own_reward"] == pytest.approx(-0.05 - 0.005), "an inspection, and a step of the way"
-    assert infos["logistics"]["own_reward"] == pytest.approx(-0.3)
+    assert infos["diagnosis"]["own_reward"] == pytest.approx(-P.REWARD_INSPECT - P.REWARD_TRAVEL), (
+        "an inspection, and a step of the way"
+    )
+    assert infos["logistics"]["own_reward"] == pytest.approx(-3 * P.REWARD_PART)
     assert infos["dispatch"]["own_reward"] == 0
     _, _, _, _, infos = do(env, logistics=order("jam", 1), dispatch=close(23))
-    assert infos["logistics"]["own_reward"] == pytest.approx(-0.01), "one order of a kind at a time"
-    assert infos["dispatch"]["own_reward"] == pytest.approx(-0.01)
+    assert infos["logistics"]["own_reward"] == pytest.approx(-P.REWARD_INVALID), "one order of a kind at a time"
+    assert infos["dispatch"]["own_reward"] == pytest.approx(-P.REWARD_INVALID)
     assert [info["invalid_action"] for info in infos.values()] == [False, True, True]
 
 
