@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
+from rolf.output import OutputSink
 from termgym.assignment import Assignment, sandbox_opener
 from termgym.episode import Episode
 from termgym.observation import Observation, observe
@@ -204,6 +205,11 @@ class TermEnv(gym.Env[Observation, str]):
     def close(self) -> None:
         """Kill what runs and give the machine back; may be called again."""
         self.episode.close()
+
+    def record_output(self, sink: OutputSink | None) -> None:
+        """From the next step on hand to ``sink`` every stream that observation and info do not hold in full: those over
+        ``output_limit``, and those that are no UTF-8. None: no longer (``rolf.output``)."""
+        self.episode.sink = sink
 
     @property
     def task(self) -> Task | None:

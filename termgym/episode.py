@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from rolf.output import OutputSink
 from termgym.checking import watched
 from termgym.errors import PlanError, SandboxError, SandboxLost, SandboxUnavailable, SnapshotError, TaskError
 from termgym.event import Event
@@ -29,6 +30,7 @@ from termgym.session.driving import Driver
 from termgym.session.keys import to_bytes
 from termgym.session.session import Session
 from termgym.session.shellstate import ShellState
+from termgym.session.spool import Spooling, pour
 from termgym.snapshot.change import Change
 from termgym.tasks.task import HOME, Task
 
@@ -65,6 +67,7 @@ class Episode:
         self._root = self._shell_cwd = ""
         self._running = False
         self.task: Task | None = None
+        self.sink: OutputSink | None = None  # who wants all of the output
         self._action: Action | None = None
         self._instead: StepResult | None = None
         self._fault: Exception | None = None
@@ -202,6 +205,8 @@ class Episode:
 
     def _send(self, action: ActionPlan | Keys) -> None:
         timeout = self._time_allowed(action.timeout)
+        if self.sink is not None:
+            self.session.keep_all(Spooling(self.sink.folder, self.sink.room))
         if isinstance(action, Keys):
             if not self.session.waiting:
                 raise ValueError("no program waits for input: there is nothing to type at")
@@ -262,6 +267,8 @@ class Episode:
         result = self.session.result
         assert result is not None
         self._measured = self._sandbox.metrics()
+        if self.sink is not None:
+            pour(result, self.session.full, self.sink)
         self._wall_s = result.wall_s
         if result.cwd is not None:
             self._shell_cwd = result.cwd
@@ -352,10 +359,7 @@ class Episode:
         return Saved(token, self._number, self._steps, shell, self._judge.state())
 
     def restore(self, saved: Saved) -> Outcome:
-        """Go back to a kept moment, as often as wanted; return what is seen there.
-
-        A directory that cannot be entered again, because it was removed or closed while the shell stood in it, leaves
-        the shell in its home; ``stderr`` says so.
+        """Go back to a kept moment, as often as wanted; return what is seen there (``TermEnv.restore``).
 
         Raises:
             ValueError: it was kept in another episode.

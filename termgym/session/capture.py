@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
+from termgym.session.spool import Full, Spool, Spooling
+
 
 class Capture:
-    """Bytes of one stream; over the budget the first and the last half of it are kept."""
+    """Bytes of one stream; over the budget the first and the last half of it are kept, and all of it where that is
+    asked for (``spooling``)."""
 
-    __slots__ = ("_head", "_limit", "_tail", "total")
+    __slots__ = ("_head", "_limit", "_spool", "_tail", "spooling", "total")
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, spooling: Spooling | None = None) -> None:
         self._limit = limit
+        self.spooling = spooling
+        self._spool: Spool | None = None
         self._head = bytearray()
         self._tail: bytearray | None = None
         self.total = 0
@@ -21,11 +28,16 @@ class Capture:
         if self._tail is None:
             self._head += data
             if self.total > self._limit:
+                if self.spooling is not None:
+                    self._spool = Spool(self.spooling)
+                    self._spool.write(self._head)
                 half = self._limit // 2
                 self._tail = self._head[half:]
                 del self._head[half:]
         else:
             self._tail += data
+            if self._spool is not None:
+                self._spool.write(data)
         if self._tail is not None and len(self._tail) > 2 * self._limit + 65_536:
             # Trimmed now and then only: trimming at every chunk would copy the tail each time.
             del self._tail[: len(self._tail) - self._tail_limit]
@@ -42,6 +54,17 @@ class Capture:
         return after
 
     @property
+    def spool(self) -> Spool | None:
+        """Where all of it is; None: ``kept`` has it all, or nobody asked."""
+        return self._spool
+
+    def full(self) -> Full | None:
+        """Return all of it, where ``kept`` does not."""
+        if self._spool is None:
+            return None
+        return Full(self._spool.pieces(self.total), max(0, self.total - self._spool.size))
+
+    @property
     def _tail_limit(self) -> int:
         return self._limit - self._limit // 2
 
@@ -55,15 +78,29 @@ class Capture:
 class Streams:
     """What came through the two screens, each within the budget."""
 
-    __slots__ = ("_limit", "error", "main")
+    __slots__ = ("_limit", "_spooling", "error", "main")
 
     def __init__(self, limit: int) -> None:
+        if limit < 2:
+            raise ValueError(f"output_limit is {limit!r}; it must be at least 2 bytes")
         self._limit = limit
+        self._spooling: Spooling | None = None
         self.clear()
 
     def clear(self) -> None:
         """Forget everything."""
-        self.main, self.error = Capture(self._limit), Capture(self._limit)
+        self.main, self.error = Capture(self._limit, self._spooling), Capture(self._limit, self._spooling)
+
+    def full(self) -> Full | None:
+        """Return all of both, one after the other, where the two ``kept`` do not have it."""
+        each = [stream.full() or Full((stream.kept(),), 0) for stream in (self.main, self.error)]
+        if self.main.spool is None and self.error.spool is None:
+            return None
+        return Full(chain.from_iterable(full.pieces for full in each), sum(full.missing for full in each))
+
+    def spool(self, spooling: Spooling | None) -> None:
+        """Keep all of what is to come; of a stream that is over the budget already its beginning is gone."""
+        self._spooling = self.main.spooling = self.error.spooling = spooling
 
     def add(self, from_error_pty: bool, data: bytes) -> None:
         """Append a chunk."""

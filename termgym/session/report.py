@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 LINE_LIMIT = 1500  # longer commands go through the memfd: bash takes longer over each byte of a line [bytes]
@@ -152,17 +152,20 @@ def without_traces(errors: bytes, nonces: Sequence[bytes], status: int) -> bytes
         nonces: of this step and the one before, whose tail may still have been on its way.
         status: the ``$?`` that was carried over, whose ``return`` is traced too.
     """
-    kept: list[bytes] = []
+    return b"".join(untraced(errors.splitlines(keepends=True), nonces, status))
+
+
+def untraced(lines: Iterable[bytes], nonces: Sequence[bytes], status: int) -> Iterator[bytes]:
+    """Return lines as ``without_traces`` does."""
     after_carry = False
-    for line in errors.splitlines(keepends=True):
+    for line in lines:
         if any(nonce in line for nonce in nonces):
             after_carry = b"unset -f " in line
             if ours := _OUR_TRACE.search(line):
-                kept.append(line[: ours.start()])  # what the agent's program wrote without a newline
+                yield line[: ours.start()]  # what the agent's program wrote without a newline
         elif not (after_carry and line.rstrip().endswith(b"return %d" % status)):
-            kept.append(line[1:] if line.startswith(b"++") else line)  # ``eval`` adds a level
+            yield line[1:] if line.startswith(b"++") else line  # ``eval`` adds a level
             after_carry = False
-    return b"".join(kept)
 
 
 def without_prompt(output: bytes, prompt: bytes) -> bytes:

@@ -19,7 +19,8 @@ from termgym.session.capture import Streams
 from termgym.session.dialogue import Exchanges
 from termgym.session.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb, put_down
 from termgym.session.shell import Shell
-from termgym.session.step import Finding, Stage, Step
+from termgym.session.spool import Full, Spooling
+from termgym.session.step import LEAVES, UNSENT, Finding, Stage, Step
 from termgym.session.terminal import Terminal
 from termgym.session.waiting import Sight
 
@@ -28,9 +29,6 @@ SETTLE_PAUSE = 0.001  # [s]
 GLANCE_PAUSE = 0.003  # between two glances at a shell that ends, or whose program is being ended [s]
 EXIT_LIMIT = 2.0  # for the exit status of a shell that has ended [s]
 _DRAIN_ROUNDS = 64  # a pty holds at most 64 KiB: enough for all that was written before the report
-
-_LEAVES = {Finding.GONE: None, Finding.REPLACED: Event.SHELL_REPLACED, Finding.CUT_OFF: Event.SHELL_EXITED}
-_UNSENT = (Stage.IDLE, Stage.SETTLING, Stage.CLEARING)
 
 
 class Session:
@@ -43,15 +41,13 @@ class Session:
         start_timeout: how long the shell may take to answer for the first time [s].
 
     Raises:
-        SandboxLost: the shell did not come up.
-        SandboxError: it came up without job control.
+        SandboxError: the shell came up without job control; SandboxLost: not at all.
     """
 
     def __init__(
         self, terminal: Terminal, *, watch: Sequence[str] = (), output_limit: int = 32_768, start_timeout: float = 20.0
     ) -> None:
-        if output_limit < 2:
-            raise ValueError(f"output_limit is {output_limit!r}; it must be at least 2 bytes")
+        self._late = Streams(output_limit)
         self._terminal = terminal
         self._shell = Shell(terminal, watch, start_timeout)
         self._lines = self._shell.lines
@@ -61,7 +57,7 @@ class Session:
         self._wake = math.inf
         self._result: StepResult | None = None
         self._waiting: Sight | None = None
-        self._late = Streams(output_limit)
+        self._spooling: Spooling | None = None
         self._step = Step(b"", 1.0, None, (), output_limit, self._shell.last)
 
     def begin(
@@ -96,11 +92,8 @@ class Session:
     def begin_keys(self, keys: bytes, *, timeout: float, idle_timeout: float | None = None) -> None:
         """Send keystrokes to the program that waits for input.
 
-        If none waits the result is REJECTED and nothing is typed; if it has ended meanwhile, how it ended.
-
-        Raises:
-            SandboxLost: the shell has ended.
-            ValueError: a time-out is not a positive number.
+        If none waits the result is REJECTED and nothing is typed; if it has ended meanwhile, how it ended. Raises what
+        ``begin`` does.
         """
         self._open(Step(b"", timeout, idle_timeout, (), self._limit, self._shell.last))
         waiting, self._waiting = self._waiting, None
@@ -200,12 +193,21 @@ class Session:
         """Have the commands to come report these variables too, instead of any named here before."""
         self._shell.watched_also = names
 
+    def keep_all(self, spooling: Spooling) -> None:
+        """Keep all output of the next step and of what comes after it; where it is over the budget, in files."""
+        self._spooling = spooling
+        self._late.spool(spooling)
+
+    @property
+    def full(self) -> Mapping[str, Full]:
+        """By field of the result: all of what it holds a part of, to be read before the next step."""
+        return self._step.full
+
     def exported(self) -> Mapping[str, str]:
         """Return the exported variables, as a child of the shell would get them now.
 
         Raises:
-            SandboxLost: the shell has ended or does not answer.
-            SandboxError: a step is running or a program waits for input, so that the shell cannot be asked.
+            SandboxError: a step is running or a program waits for input; SandboxLost: the shell does not answer.
         """
         self._check_alive()
         if self._state is not Stage.IDLE or self._waiting is not None:
@@ -218,14 +220,13 @@ class Session:
         self._waiting = None
         self._shell.close()
 
-    # A step from its opening to the moment the command is sent
-
     def _open(self, step: Step) -> None:
         self._check_alive()
         if self._state is not Stage.IDLE:
             raise RuntimeError("a step is running; drive it until result is there before the next one")
-        self._step = step
-        self._result = None
+        if self._spooling is not None:
+            step.output.spool(self._spooling)
+        self._step, self._result, self._spooling = step, None, None
 
     def _check_alive(self) -> None:
         if not self._alive:
@@ -267,7 +268,7 @@ class Session:
     def _take(self, fd: int, events: int) -> None:
         """Read or write what a descriptor is ready for; nothing else changes."""
         if data := self._shell.take(fd, events):
-            keep = self._late.add if self._state in _UNSENT else self._step.hear
+            keep = self._late.add if self._state in UNSENT else self._step.hear
             keep(fd == self._terminal.error_fd, data)
 
     def _take_ready(self) -> None:
@@ -323,8 +324,8 @@ class Session:
         elif finding is Finding.WAITS:
             self._waiting = sight
             self._finish(Event.WAITING_INPUT, None)
-        elif finding in _LEAVES:
-            self._leave(_LEAVES[finding])
+        elif finding in LEAVES:
+            self._leave(LEAVES[finding])
 
     def _start_ladder(self, pace: Pace) -> None:
         if self._shell.watcher.replaced():
@@ -368,8 +369,7 @@ class Session:
         self._finish(Event.TIMEOUT if stopped else Event.NONZERO if status else Event.DONE, status)
 
     def _leave(self, event: Event | None) -> None:
-        """Wait for the exit status of a shell that has ended, or that is ended here since no step can reach it: then
-        ``event`` says how the step ends."""
+        """Wait for the exit status of a shell that has ended, or is ended here: then ``event`` tells the step's end."""
         if event is not None:
             self._step.forced = self._step.forced or event
             self._shell.kill()

@@ -13,8 +13,9 @@ from termgym.result import StepResult
 from termgym.session.capture import Streams
 from termgym.session.dialogue import Dialogue, Exchanges
 from termgym.session.ladder import Rung
-from termgym.session.report import Report, fence, without_prompt, without_traces
+from termgym.session.report import Report, fence, untraced, without_prompt, without_traces
 from termgym.session.shell import Shell
+from termgym.session.spool import Full, without_end
 from termgym.session.waiting import Sight, Verdict
 
 SILENCE = 0.15  # before asking whether a program waits for input: most have started by then [s]
@@ -47,6 +48,12 @@ class Finding(Enum):
     CUT_OFF = "no command can reach the shell any more"
 
 
+LEAVES = {Finding.GONE: None, Finding.REPLACED: Event.SHELL_REPLACED, Finding.CUT_OFF: Event.SHELL_EXITED}
+"""After which findings the shell is left, and how the step then ends; None: its exit status says it."""
+UNSENT = (Stage.IDLE, Stage.SETTLING, Stage.CLEARING)
+"""Stages in which output is none of the command's."""
+
+
 class Step:
     """One command or one burst of keystrokes on its way to a result.
 
@@ -66,6 +73,7 @@ class Step:
         "dialogue",
         "end",
         "forced",
+        "full",
         "idle_timeout",
         "ladder",
         "output",
@@ -95,6 +103,8 @@ class Step:
         self.idle_timeout = math.inf if idle_timeout is None else idle_timeout
         self.dialogue = Dialogue(dialogue) if dialogue else None
         self.output = Streams(limit)
+        self.full: dict[str, Full] = {}
+        """At the end: all of what the result holds a part of, where that was asked for."""
         self.signals: list[str] = []
         self.typed = False
         """Whether anything was typed at the program."""
@@ -204,9 +214,12 @@ class Step:
         late_output = b""
         if not late.empty:
             late_output = late.main.kept() + late.error.kept()
+            self._note("late_output", late.full())
             late.clear()
         errors, taken_out = error.kept(), 0
+        traced = False
         if self.before.noisy or shell.last.noisy or _TRACING.search(self.command):
+            traced = True
             mark = fence(shell.nonces[0])
             late.add(False, main.cut(mark))
             late.add(True, error.cut(mark))
@@ -216,6 +229,9 @@ class Step:
             late_output = without_prompt(
                 without_traces(late_output, shell.nonces, self.before.status), self.before.prompt
             )
+        if main.spooling is not None:
+            self._note("stdout", main.full())
+            self._note("stderr", self._full_errors(shell) if traced else error.full())
         return StepResult(
             event=event,
             exit_code=status,
@@ -230,3 +246,16 @@ class Step:
             unanswered=self.unanswered,
             wall_s=monotonic() - self.started,
         )
+
+    def _note(self, name: str, full: Full | None) -> None:
+        if full is not None:
+            self.full[name] = full
+
+    def _full_errors(self, shell: Shell) -> Full | None:
+        """Return all of the error stream without what is the driver's own."""
+        error = self.output.error
+        if error.spool is None:
+            return None
+        missing = max(0, error.total - error.spool.size)
+        pieces = untraced(error.spool.lines(error.total), shell.nonces, self.before.status)
+        return Full(pieces if missing else without_end(pieces, shell.last.prompt), missing)

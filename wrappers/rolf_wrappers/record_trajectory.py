@@ -10,6 +10,7 @@ from typing import Any, SupportsFloat
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
+from rolf.output import BUDGET, OutputFile, OutputSink
 from rolf.replay import final_state
 from rolf.trajectory import FORMAT, RECORDERS, TrajectoryWriter, jsonable, package_versions
 
@@ -17,7 +18,9 @@ from rolf.trajectory import FORMAT, RECORDERS, TrajectoryWriter, jsonable, packa
 class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Write every reset and step to a file, one JSON object a line, flushed as it happens.
 
-    What an episode left behind is written at its end; where the environment can no longer tell, the reason is.
+    What an episode left behind is written at its end; where the environment can no longer tell, the reason is. Output
+    that the environment's observation holds a part of goes, all of it, into a file beside (``rolf.output``); a step's
+    ``output`` says where, and how many bytes are ``missing`` where the budget was used up.
     The file says how to make the environment again, so the environment's arguments must be plain data.
 
     Example:
@@ -35,20 +38,31 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         env: The environment, made by ``gymnasium.make``.
         path: The file.
         overwrite: Whether an existing file may be replaced.
+        output_budget: How much the file beside may grow by in an episode [bytes]; while a step lasts, up to as much
+            again for each of its streams lies next to it.
 
     Raises:
         ValueError: the environment cannot be made again from plain data.
-        FileExistsError: the file is there and ``overwrite`` is False.
+        FileExistsError: the file, or the one beside it, is there and ``overwrite`` is False.
 
     Change log:
         * v0.1.0 - Added
     """
 
-    def __init__(self, env: gym.Env[Any, Any], path: str | Path, *, overwrite: bool = False) -> None:
-        RecordConstructorArgs.__init__(self, path=path, overwrite=overwrite)
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        output_budget: int = BUDGET,
+    ) -> None:
+        RecordConstructorArgs.__init__(self, path=path, overwrite=overwrite, output_budget=output_budget)
         gym.Wrapper.__init__(self, env)
         header = _header(env)
+        self._output = OutputFile(path, output_budget, overwrite=overwrite)
         self._writer = TrajectoryWriter(path, overwrite=overwrite)
+        self._hand_over(self._output)
         self._writer.write("header", **header)
         self._info: dict[str, Any] = {}
         self._begun = False
@@ -59,6 +73,7 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset, and begin the episode's lines."""
         self._finish()
+        self._output.begin_episode()
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is None and not self._begun:
             # The first seed was drawn from the machine's entropy; with it written down the episode can be done again.
@@ -80,6 +95,7 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             terminated=bool(terminated),
             truncated=bool(truncated),
             info=info,
+            **({"output": told} if (told := self._output.told()) else {}),
         )
         self._info, self._steps, self._total = info, self._steps + 1, self._total + float(reward)
         if terminated or truncated:
@@ -90,7 +106,15 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """Write the last line, close the file and the environment; may be called again."""
         self._finish()
         self._writer.close()
+        self._hand_over(None)
+        self._output.close()
         self.env.close()
+
+    def _hand_over(self, sink: OutputSink | None) -> None:
+        """Have an environment that can (``rolf.output``) hand all of the output to a sink."""
+        record_output = getattr(self.env.unwrapped, "record_output", None)
+        if callable(record_output):
+            record_output(sink)
 
     def _finish(self) -> None:
         """Write what the episode left behind, once."""
