@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from linegym.errors import ArgumentError, did_you_mean
 from linegym.policies.chance import Chance
 from linegym.policies.composed import Composed
 from linegym.policies.cusum import Cusum
@@ -21,6 +22,18 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "threshold": lambda: Composed("threshold", Threshold(), Desk("claimed")),
     "cusum": lambda: Composed("cusum", Cusum(), Desk("ahead")),
     "oracle diagnosis": lambda: Composed("oracle diagnosis", Oracle(), Desk("ahead")),
-    "oracle dispatch": lambda: Composed("oracle dispatch", Cusum(), Desk("known", skilled=True)),
-    "oracle": lambda: Composed("oracle", Oracle(), Desk("known", skilled=True)),
+    "oracle dispatch": lambda: Composed("oracle dispatch", Cusum(), Desk("known", skilled=True, spare=2)),
+    "oracle": lambda: Composed("oracle", Oracle(), Desk("known", skilled=True, spare=2)),
 }
+"""By name, from the worst to the best; the two in between mix the expert and the oracle, and tell which half lacks more."""
+
+
+def policy(name: str) -> Policy:
+    """Return a policy that nobody has begun with yet.
+
+    Raises:
+        ArgumentError: none has that name.
+    """
+    if name not in POLICIES:
+        raise ArgumentError(f"no policy is named {name!r}{did_you_mean(name, POLICIES)}; they are {', '.join(POLICIES)}")
+    return POLICIES[name]()

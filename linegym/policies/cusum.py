@@ -24,8 +24,8 @@ STANDS = 9
 """Ticks of standstill that no watchdog causes."""
 SILENT = 8
 """Age of a sample beyond that of the switch's other stations that is the controller's own doing [ticks]."""
-CALM = 40
-"""How long an alarm is watched before it is dismissed [ticks]."""
+CALM, LONGEST = 10, 20
+"""How long an alarm is watched before it is dismissed: when nothing speaks for a fault, and when little does [ticks]."""
 RESTS = 12
 """How long a repaired station is left alone [ticks]."""
 TRIED = 90
@@ -83,7 +83,7 @@ class Cusum:
         looked = evidence.since <= 30
         clear = (margin > MARGIN) | (certain > 0) | looked
         claims = np.where(suspect & clear & sight.may_diagnose, found - 1, -1).astype(np.int16)
-        claims = self._dismissals(sight, gain, claims)
+        claims = self._dismissals(sight, suspect, claims)
         watched = self._watched(sight)
         blind = suspect & (claims < 0) & ~watched & ~(looked & sight.may_diagnose)
         rows = np.arange(len(best))[:, None]
@@ -141,13 +141,12 @@ class Cusum:
         found[(self._tried == found) & (self._tried_for > 0)] = 0
         return found.astype(np.int16)
 
-    def _dismissals(self, sight: Sight, gain: np.ndarray, claims: Wholes) -> Wholes:
-        """Dismiss alarms for which nothing speaks for long."""
-        calm = sight.alarm & (self._sum == 0) & (sight.order == Order.NONE) & (self._still == 0) & (gain < DRIFT)
-        self._calm = np.where(calm, self._calm + np.int16(1), np.int16(0))
-        network = sight.age > 3
-        over = (self._calm > CALM) & (claims < 0)
-        return np.where(over, np.where(network, CLAIM_NETWORK, CLAIM_DISTURBANCE), claims).astype(np.int16)
+    def _dismissals(self, sight: Sight, suspect: Flags, claims: Wholes) -> Wholes:
+        """Dismiss alarms for which too little has spoken for too long."""
+        waits = sight.alarm & (sight.order == Order.NONE) & ~suspect
+        self._calm = np.where(waits, self._calm + np.int16(1), np.int16(0))
+        over = (self._calm > np.where(self._sum > 0, LONGEST, CALM)) & (claims < 0)
+        return np.where(over, np.where(sight.age > 3, CLAIM_NETWORK, CLAIM_DISTURBANCE), claims).astype(np.int16)
 
     def _watched(self, sight: Sight) -> Flags:
         """Return where somebody is, or goes, to measure."""

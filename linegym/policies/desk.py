@@ -55,9 +55,11 @@ class Desk:
     Args:
         stocking: When spare parts are ordered.
         skilled: Whether a technician's skill counts beside his way.
+        spare: Pieces of each part kept in store, and as many again of the dominant class's.
     """
 
-    def __init__(self, stocking: Stocking, *, skilled: bool = False) -> None:
+    def __init__(self, stocking: Stocking, *, skilled: bool = False, spare: int = 1) -> None:
+        self._spare = spare
         self.stocking = stocking
         self._skill = (np.arange(TECHNICIANS) % 3 * (SKILL_TICKS if skilled else 0)).astype(np.int16)
         self._travel = np.zeros((0, STATIONS, STATIONS), np.int16)
@@ -67,6 +69,7 @@ class Desk:
         """Read the plants of these rows."""
         kept = lineup.whole[:, layout.T_ALLOWED][:, None] >> np.arange(1, PARTS + 1) & 1
         kept[np.arange(lineup.n), lineup.whole[:, layout.T_DOMINANT] - 1] += 1
+        kept *= self._spare
         if rows is None:
             self._travel, self._kept = lineup.travel(), kept.astype(np.int16)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linegym.plant import Order
+from linegym.plant import CLAIM_DISTURBANCE, Order
 from linegym.policies.desk import Wishes, standing
 from linegym.policies.policy import Infos, Lineup, Rows
 from linegym.policies.sight import Sight
@@ -26,7 +26,9 @@ class Oracle:
         faults = infos["true_faults"]
         n, stations = faults.shape
         claimable = (faults > 0) & (sight.order <= Order.OPEN)
-        claims = np.where(claimable & (faults - 1 != sight.claim), faults - 1, -1).astype(np.int16)
+        claims = np.where(claimable & (faults - 1 != sight.claim), faults - 1, -1)
+        false = sight.alarm & (faults == 0) & (sight.order == Order.NONE)
+        claims = np.where(false, CLAIM_DISTURBANCE, claims).astype(np.int16)
         watched = np.zeros((n, stations + 1), np.bool_)
         rows, who = np.nonzero(sight.inspecting)
         watched[rows, sight.to[rows, who]] = True
