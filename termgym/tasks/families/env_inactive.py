@@ -119,7 +119,9 @@ def _goal(at: Scene) -> tuple[Check, ...]:
         holds(
             f'cd {at.root} && . ./env.sh && test "$(command -v python)" = {venv}/bin/python && {real} '
             f'&& test "$(python -m {at.package})" = "{at.package} ready" && [[ :$PATH: == *:$HOME/tools/bin:* ]] '
-            f"&& python -I -B -c 'import sys; sys.exit(sys.prefix != \"{venv}\" or sys.prefix == sys.base_prefix)'"
+            f"&& python -I -B -c 'import sys; sys.exit(sys.prefix != \"{venv}\" or sys.prefix == sys.base_prefix)' "
+            f"&& echo {at.package} to the end",
+            pattern=rf"^{at.package} to the end$",  # what is sourced may end the check's shell, with status 0 even
         ),
     )
 

@@ -43,6 +43,8 @@ def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -
         ("missing", (MAKE, "sed -i s/sys.base_prefix/None/ src/*", ". ./env.sh")),
         ("missing", (MAKE, ". ./env.sh", "unset VIRTUAL_ENV")),
         ("missing", (MAKE, "export VIRTUAL_ENV={root}/.venv")),
+        ("missing", ("echo 'exit 0' >> {settings}", ACTIVE)),
+        ("missing", ("mkdir -p .venv/bin; echo 'exit 0' > .venv/bin/activate", ACTIVE)),
     ],
 )
 def test_what_only_looks_active_does_not_count(
