@@ -58,7 +58,8 @@ class LineEnv(gym.Env[Any, Any]):
     A production line of 8 to 24 stations makes parts, wears out and fails. An agent keeps it running: it reads sensors
     that may lie, over a network that may lose and delay what they say, finds out what is wrong, orders parts, sends
     technicians and closes work orders. A fault, a lying sensor, a bad network and a busy controller look alike at
-    first sight; age, gaps, scan time and the other channels of a station tell them apart.
+    first sight; age, gaps, scan time and the other channels of a station tell them apart. A station whose alarm nobody
+    answers stops.
 
     Each work order has four phases: *identify* the fault class, *assess* (inspect, have the part), *dispatch* a
     technician, *execute* the repair, verify and close. What is simulated, to the last operation: The plant, exactly.
@@ -122,11 +123,11 @@ class LineEnv(gym.Env[Any, Any]):
     | 100 | the shift's whole nominal output, part by part |
     | -20 | scrap as large as that, part by part |
     | -0.03 | each tick of each station with a fault |
-    | -0.1 | each spare part ordered |
-    | -0.005 | each tick of each technician on the way |
-    | -0.05 | each inspection |
-    | -0.5 | each work order closed in vain, and each real fault dismissed |
-    | -0.25 | each work order closed late |
+    | -0.05 | each spare part ordered |
+    | -0.002 | each tick of each technician on the way |
+    | -0.01 | each inspection |
+    | -0.2 | each work order closed in vain, and each real fault dismissed |
+    | -6 | each work order closed late |
     | -0.01 | each command that is not possible |
 
     ## Starting State
@@ -140,8 +141,8 @@ class LineEnv(gym.Env[Any, Any]):
     - *Termination*: never; a line has no natural end.
     - *Truncation*: after `horizon` ticks.
 
-    `info["success"]` then says whether every fault that appeared in the first three quarters was closed rightly and the
-    output reached the target. A step after the end raises `gymnasium.error.ResetNeeded`.
+    `info["success"]` then says whether every fault that appeared in the first three quarters was closed rightly and in
+    time, and the output reached the target. A step after the end raises `gymnasium.error.ResetNeeded`.
 
     ## Information
 

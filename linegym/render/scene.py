@@ -16,12 +16,11 @@ from linegym.batch import Batch
 from linegym.blueprint import Plant
 from linegym.plant import (
     CHANNELS,
-    HOT,
     PARTS,
     SINK,
     SOURCE,
+    STATIONS,
     TECHNICIANS,
-    TRIP_DOWN,
     Crew,
     Fault,
     Order,
@@ -33,6 +32,9 @@ Point = tuple[float, float]
 """On the floor [cells]."""
 TRUE_FIELD = (layout.F_TEMPERATURE, layout.F_VIBRATION, layout.F_CURRENT, layout.F_AUX, layout.F_AUX)
 """Where the true value of each quantity lies in a station's record."""
+
+PANEL = 13
+"""Where a station's stack light is among its numbers in the observation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,9 @@ def scene(batch: Batch, row: int) -> Scene:
     h, i = np.frombuffer(kept.short, np.int16), np.frombuffer(kept.whole, np.int32)
     f = np.frombuffer(kept.real, np.float32)
     tick = int(i[layout.I_TICK])
-    stations = tuple(_station(plant, number, h, f, tick) for number in range(len(plant.stations)))
+    seen = batch.observations[row]
+    panels = [Panel(round(4 * float(seen[PANEL + number * layout.SEEN_STRIDE]))) for number in range(STATIONS)]
+    stations = tuple(_station(plant, number, h, f, tick, panels[number]) for number in range(len(plant.stations)))
     return Scene(
         variant=variant.id,
         quantities=plant.quantities,
@@ -163,13 +167,15 @@ def scene(batch: Batch, row: int) -> Scene:
     )
 
 
-def _station(plant: Plant, number: int, h: NDArray[np.int16], f: NDArray[np.float32], tick: int) -> StationView:
+def _station(
+    plant: Plant, number: int, h: NDArray[np.int16], f: NDArray[np.float32], tick: int, panel: Panel
+) -> StationView:
     short = h[number * layout.H_STRIDE : (number + 1) * layout.H_STRIDE]
     real = f[number * layout.F_STRIDE : (number + 1) * layout.F_STRIDE]
     return StationView(
         number=number,
         at=plant.stations[number].at,
-        panel=_panel(short, real),
+        panel=panel,
         fault=Fault(int(short[layout.H_FAULT])),
         severity=float(real[layout.F_SEVERITY]),
         alarm=bool(short[layout.H_ALARM]),
@@ -184,16 +190,6 @@ def _station(plant: Plant, number: int, h: NDArray[np.int16], f: NDArray[np.floa
         first=SOURCE in plant.stations[number].inputs,
         last=SINK in plant.stations[number].outputs,
     )
-
-
-def _panel(short: NDArray[np.int16], real: NDArray[np.float32]) -> Panel:
-    """Return what the stack light shows; the rule is the observation's (docs/reference/plant.md)."""
-    fault = short[layout.H_FAULT]
-    hot = fault == Fault.OVERHEAT and real[layout.F_TEMPERATURE] > HOT
-    held = short[layout.H_ORDER] == Order.REPAIR or short[layout.H_TRIP] > TRIP_DOWN
-    if fault in (Fault.JAM, Fault.PLC_COMM) or hot or held:
-        return Panel.DOWN
-    return Panel.MINOR_STOP if short[layout.H_STOPPED] else Panel(int(short[layout.H_WORK]))
 
 
 def _buffer(plant: Plant, number: int, h: NDArray[np.int16]) -> BufferView:

@@ -6,6 +6,7 @@ import gymnasium as gym
 import pytest
 
 from linegym import catalogue, validation
+from linegym.policies import POLICIES
 from linegym.splits import SETS
 from rolf.environments import State
 
@@ -32,8 +33,8 @@ def test_episodes_can_be_won_by_who_knows_the_faults_and_by_nobody_idle() -> Non
 
 def test_what_cannot_be_won_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A validation that never finds anything would be worth nothing."""
-    monkeypatch.setattr(validation, "_wishes", lambda *_: iter(()))
-    (verdict,) = catalogue.validate(["iid"], 1)
+    monkeypatch.setattr(validation, "POLICIES", dict.fromkeys(POLICIES, POLICIES["no-op"]))
+    (verdict,) = catalogue.validate(["serial/current/profinet/jam"], 1)
     assert "who knows the faults does not succeed: 0 of" in verdict.problems[0]
 
 
