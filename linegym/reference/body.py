@@ -72,7 +72,7 @@ class Body:
             pressure = PRESSURE_IDLE - PRESSURE_EFFORT * effort - FAULT_PRESSURE[c] * sev
             self.aux = _lag(Quantity.PRESSURE, self.aux, pressure)
         elif self.primary == Quantity.SPEED:
-            speed = controller.slowed(100 * running * (1 - FAULT_DERATE[c] * sev) / scan)
+            speed = controller.slowed(100 * running * (1 - FAULT_DERATE[c] * sev) / max(1, scan))
             self.aux = _lag(Quantity.SPEED, self.aux, speed)
 
 

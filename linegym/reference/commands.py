@@ -68,13 +68,14 @@ def _inspect(line: ReferenceLine, station: Station, channel: int) -> None:
 
 
 def _may_diagnose(line: ReferenceLine, station: Station, _claim: int) -> bool:
-    if station.order.state == Order.OPEN:
+    if station.order.state in (Order.OPEN, Order.DONE):
         return True
     reason = station.monitor.alarm or station.inspection.is_recent(line.t)
     return station.order.state == Order.NONE and reason
 
 
 def _diagnose(line: ReferenceLine, station: Station, claim: int) -> None:
+    """Open an order, claim something else, take up again what a repair has not mended, or dismiss it all."""
     if claim < CLAIM_DISTURBANCE:
         station.order.open(line.t, claim)
         return
@@ -113,11 +114,13 @@ def _may_close(_line: ReferenceLine, station: Station, _argument: int) -> bool:
 def _close(line: ReferenceLine, station: Station, _argument: int) -> None:
     """Withdraw an order on which nobody was sent, or settle one after the repair."""
     order = station.order
-    if order.state == Order.DONE:
-        _settle(line, station)
-        station.monitor.clear()
-        if order.fixed:
-            station.monitor.mute(line.t)
+    if order.state == Order.OPEN:
+        order.withdraw()
+        return
+    _settle(line, station)
+    station.monitor.clear()
+    if order.fixed:
+        station.monitor.mute(line.t)
     order.end()
 
 
@@ -136,10 +139,11 @@ def _settle(line: ReferenceLine, station: Station) -> None:
         ledger.charge(REWARD_FALSE)
         return
     ledger.closed += 1
-    ledger.closed_due += line.setting.is_due(mended_at)
     if line.t - mended_at > DEADLINE:
         ledger.late += 1
         ledger.charge(REWARD_LATE)
+    else:
+        ledger.closed_due += line.setting.is_due(mended_at)
 
 
 def _may_throttle(_line: ReferenceLine, station: Station, throttle: int) -> bool:

@@ -35,7 +35,7 @@ class Ledger:
     closed: int = 0
     """Work orders closed rightly."""
     closed_due: int = 0
-    """Of them, those of faults that count."""
+    """Of them, in time and of faults that count."""
     wrong: int = 0
     """Work orders closed in vain, and real faults dismissed."""
     late: int = 0

@@ -95,7 +95,7 @@ class Machine:
             if uniform(words.w2) < self._setting.blueprint.clear:
                 self.stopped = False
         elif self.work == PROCESSING:
-            speed = controller.slowed((1 - FAULT_DERATE[wear.fault] * wear.severity) / scan)
+            speed = controller.slowed((1 - FAULT_DERATE[wear.fault] * wear.severity) / max(1, scan))
             self.timer -= int(_UNIT * speed)
             if self.timer <= 0:
                 self._finish(t, words, wear)

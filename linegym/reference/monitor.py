@@ -9,6 +9,7 @@ from linegym.plant import (
     ALARM_FLAT,
     ALARM_LEVEL,
     ALARM_SAMPLES,
+    ALARM_STOPS,
     GAP_DECAY,
     GAP_LIMIT,
     MUTE_TICKS,
@@ -81,6 +82,10 @@ class Monitor:
         )
         if self.alarm:
             self.alarm_at = t
+
+    def has_rung_out(self, t: int) -> bool:
+        """Say whether the alarm has gone unanswered for so long that it stops the station."""
+        return self.alarm and t - self.alarm_at > ALARM_STOPS
 
     def clear(self) -> None:
         """Take the alarm back and forget what raised it."""

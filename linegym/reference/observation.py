@@ -42,7 +42,7 @@ def _far(x: float) -> float:
 
 
 def _station(station: Station, t: int) -> list[float]:
-    return [*_packets(station, t), *_panel(station), *_order(station, t), *_inspection(station, t)]
+    return [*_packets(station, t), *_panel(station, t), *_order(station, t), *_inspection(station, t)]
 
 
 def _packets(station: Station, t: int) -> list[float]:
@@ -57,7 +57,7 @@ def _packets(station: Station, t: int) -> list[float]:
     ]
 
 
-def _panel(station: Station) -> list[float]:
+def _panel(station: Station, t: int) -> list[float]:
     """Return what can be seen at the station itself."""
     machine = station.machine
     return [
@@ -65,7 +65,7 @@ def _panel(station: Station) -> list[float]:
         min(machine.done, 1000) / 100,
         machine.upstream.fill,
         machine.downstream.fill,
-        station.panel / 4,
+        station.panel(t) / 4,
     ]
 
 

@@ -44,26 +44,29 @@ class Station:
         self.order = WorkOrder()
         self.inspection = Inspection()
 
-    @property
-    def is_down(self) -> bool:
-        """Say whether something holds the whole station."""
+    def is_down(self, t: int) -> bool:
+        """Say whether something holds the whole station at tick ``t``."""
         return (
             self.wear.fault in (Fault.JAM, Fault.PLC_COMM)
             or (self.wear.fault == Fault.OVERHEAT and self.body.is_hot)
             or self.order.state == Order.REPAIR
             or self.controller.has_tripped
+            or self.is_interlocked(t)
         )
 
-    @property
-    def panel(self) -> Panel:
-        """What the stack light shows."""
-        return Panel.DOWN if self.is_down else self.machine.panel
+    def is_interlocked(self, t: int) -> bool:
+        """Say whether an alarm that nobody answers stops the station at tick ``t``."""
+        return self.order.state == Order.NONE and self.monitor.has_rung_out(t)
+
+    def panel(self, t: int) -> Panel:
+        """Return what the stack light shows at tick ``t``."""
+        return Panel.DOWN if self.is_down(t) else self.machine.panel
 
     def tick(self, t: int, load: Load, ledger: Ledger) -> None:
         """Move on by one tick."""
         scan = load.scan_of(self.number, self.place.plc)
         self.controller.tick(t, scan)
-        down = self.is_down
+        down = self.is_down(t)
         self.machine.tick(t, down, scan, self.wear, self.controller)
         running = self.machine.is_working and not down
         effort = self.controller.slowed(running * scan)

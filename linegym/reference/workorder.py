@@ -48,6 +48,11 @@ class WorkOrder:
         """Note that he has done what the claim asks for, rightly or not."""
         self.state, self.technician = Order.DONE, NONE
 
+    def withdraw(self) -> None:
+        """Take the claim back."""
+        self.state, self.claim = Order.NONE, NONE
+
     def end(self) -> None:
         """Put the order away."""
-        self.state, self.claim, self.fixed = Order.NONE, NONE, False
+        self.withdraw()
+        self.fixed = False

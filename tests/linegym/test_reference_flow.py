@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from toy_lines import NOOP, TICK, chain, line
 
+from linegym import plant as P
 from linegym.blueprint import Plant, Station
 from linegym.plant import SINK, SOURCE, Panel
 from linegym.reference import ReferenceLine
@@ -17,7 +18,7 @@ def course(plant: ReferenceLine, ticks: int, station: int) -> list[Panel]:
     lights = []
     for _ in range(ticks):
         plant.step([NOOP])
-        lights.append(plant.stations[station].panel)
+        lights.append(plant.stations[station].panel(plant.t))
     return lights
 
 
@@ -53,7 +54,7 @@ def test_a_minor_stop_costs_the_tick_in_which_it_clears() -> None:
     """Every part stops its machine; the next tick clears that and does no work: a part every 2 ticks, not 1."""
     plant = line(chain([1], minor=1.0, clear=1.0))
     assert outputs(plant, 9) == [2, 4, 6, 8]
-    assert plant.stations[0].panel == STOPPED
+    assert plant.stations[0].panel(plant.t) == STOPPED
 
 
 def test_scrap_leaves_the_line_and_never_reaches_the_next_station() -> None:
@@ -81,7 +82,7 @@ def test_an_assembly_waits_for_both_parts() -> None:
         )
     )
     assert outputs(plant, 12) == [4, 7, 10]
-    assert plant.stations[0].panel == BLOCKED
+    assert plant.stations[0].panel(plant.t) == BLOCKED
 
 
 def test_an_inspection_sends_parts_to_its_second_output() -> None:
@@ -120,7 +121,7 @@ def test_rework_that_finds_no_room_becomes_scrap() -> None:
     plant = rework(allowed=True)
     outputs(plant, 20)
     assert plant.floor.scrap == 9
-    assert plant.stations[1].panel == RUNNING
+    assert plant.stations[1].panel(plant.t) == RUNNING
 
 
 def test_without_rework_a_full_second_output_blocks() -> None:
@@ -128,15 +129,16 @@ def test_without_rework_a_full_second_output_blocks() -> None:
     plant = rework(allowed=False)
     outputs(plant, 20)
     assert plant.floor.scrap == 0
-    assert plant.stations[1].panel == BLOCKED
+    assert plant.stations[1].panel(plant.t) == BLOCKED
 
 
-def test_throttling_halves_the_speed_and_the_wear() -> None:
-    """A part of 2 ticks takes 4; exposure is 8 at rest and 4 for half the effort."""
+def test_throttling_costs_speed_and_saves_wear() -> None:
+    """At half speed a part of 2 ticks would take 4; the effort that wears it is as much smaller."""
     plant = line(chain([2]))
-    plant.step([(6, 0, 1)])
-    assert outputs(plant, 9) == [3, 7]
-    assert plant.stations[0].wear.exposure == 10 * (8 + 4)
+    plant.step([(P.Verb.THROTTLE, 0, 1)])
+    ticks = -(-2 * TICK // int(TICK * P.THROTTLED_SPEED))
+    assert outputs(plant, 9) == list(range(ticks - 1, 9, ticks))
+    assert plant.stations[0].wear.exposure == 10 * (P.EXPOSURE_REST + int(P.EXPOSURE_EFFORT * P.THROTTLED_SPEED))
 
 
 def test_the_observation_shows_the_flow() -> None:

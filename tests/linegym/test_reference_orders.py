@@ -154,6 +154,20 @@ def test_a_wrong_claim_mends_nothing_and_costs() -> None:
     assert plant.stations[0].order.state == Order.NONE
 
 
+def test_a_repair_that_mended_nothing_is_taken_up_again() -> None:
+    """With another claim, without closing: the order keeps the time when it was opened, and that costs nothing."""
+    plant = broken(horizon=600)
+    mended(plant, OVERHEAT)
+    opened = plant.stations[0].order.opened
+    do(plant, Verb.DIAGNOSE, BEARING)
+    do(plant, Verb.DISPATCH, 0)
+    while plant.stations[0].order.state != Order.DONE:
+        plant.step([NOOP])
+    assert plant.stations[0].wear.fault == Fault.NONE
+    do(plant, Verb.CLOSE, 0)
+    assert (plant.ledger.wrong, plant.ledger.closed, plant.stations[0].order.opened) == (0, 1, opened)
+
+
 def test_the_skill_of_a_technician_counts() -> None:
     """Numbers 1 and 2 need 2 and 4 ticks more than 0 for the same repair; 3 is as quick as 0."""
     for number, more in ((0, 0), (1, P.SKILL_TICKS), (2, 2 * P.SKILL_TICKS), (3, 0)):
@@ -198,7 +212,7 @@ def test_closing_too_late_costs() -> None:
         mended(plant, BEARING)
         wait(plant, appeared + after - plant.t)
         do(plant, Verb.CLOSE, 0)
-        assert plant.ledger.late == late
+        assert (plant.ledger.late, plant.ledger.closed_due) == (late, 1 - late)
         assert plant.ledger.closed == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import pi, sin
 from typing import Any
 
@@ -119,7 +120,7 @@ def test_a_controller_that_does_not_communicate_sends_nothing() -> None:
     other = plant.stations[1 - mute.number]
     watch(plant, 5)
     assert mute.monitor.last == mute.wear.fault_at - 1
-    assert mute.panel == Panel.DOWN
+    assert mute.panel(plant.t) == Panel.DOWN
     assert other.monitor.last == plant.t - 1
 
 
@@ -164,13 +165,39 @@ def test_a_long_scan_trips_the_watchdog_for_five_ticks() -> None:
     station = plant.stations[0]
     while station.controller.trip == 0:
         watch(plant, 1)
-    panels = [station.panel]
+    panels = [station.panel(plant.t)]
     while station.controller.trip > 0:
         watch(plant, 1)
-        panels.append(station.panel)
+        panels.append(station.panel(plant.t))
     assert panels[:5] == [Panel.DOWN] * 5
     assert Panel.DOWN not in panels[5:]
     assert len(panels) == P.TRIP_TICKS + 1
+
+
+def test_a_shorter_scan_does_not_hurry_the_machine() -> None:
+    """A controller that scans in 0.92 of the nominal time waits for its machine as any other."""
+    quick = chain([2])
+    quick = replace(quick, stations=(replace(quick.stations[0], plc=0.92),))
+    plant = line(quick)
+    watch(plant, 20)
+    assert plant.ledger.output == 9
+    assert plant.stations[0].machine.cycle == 1.0
+
+
+def test_an_alarm_that_nobody_answers_stops_the_station() -> None:
+    """Later than ALARM_STOPS ticks after it rang; an order sets it going again."""
+    plant = line(chain([2]), without_noise(loss_good=1.0), horizon=300)
+    station = watch(plant, 7 + P.ALARM_AGE)
+    assert station.monitor.alarm
+    watch(plant, P.ALARM_STOPS - 1)
+    assert station.panel(plant.t) == Panel.RUNNING
+    watch(plant, 1)
+    assert station.panel(plant.t) == Panel.DOWN
+    watch(plant, 5)
+    assert station.machine.still == 5
+    plant.step([(P.Verb.DIAGNOSE, 0, 0)])
+    assert not plant.ledger.invalid
+    assert (station.panel(plant.t), station.machine.still) == (Panel.RUNNING, 0)
 
 
 def test_a_longer_scan_slows_and_heats() -> None:
@@ -192,7 +219,7 @@ def test_only_an_overheated_station_stops_when_it_is_hot() -> None:
     ):
         station = faulty(fault).stations[0]
         station.body.temperature = temperature
-        assert station.is_down is down
+        assert station.is_down(0) is down
 
 
 @pytest.mark.parametrize(
@@ -222,4 +249,4 @@ def test_speed_is_measured_in_percent_of_nominal() -> None:
     plant = line(chain([2], quantities=(Quantity.SPEED, Quantity.VIBRATION, Quantity.CURRENT)), horizon=50)
     assert watch(plant, 30).body.aux == pytest.approx(100, rel=1e-5)
     plant.step([(P.Verb.THROTTLE, 0, 1)])
-    assert watch(plant, 15).body.aux == pytest.approx(50, rel=1e-4)
+    assert watch(plant, 15).body.aux == pytest.approx(100 * P.THROTTLED_SPEED, rel=1e-4)
