@@ -85,7 +85,7 @@ CURRENT_IDLE, CURRENT_EFFORT = 0.2, 0.8
 PRESSURE_IDLE, PRESSURE_EFFORT = 6.0, 0.2
 HOT = 95.0
 """True temperature above which an overheated station stops [°C]."""
-THROTTLED_SPEED = 0.5
+THROTTLED_SPEED = 0.8
 
 # Effects of each fault class at severity 1; index 0 is no fault.
 FAULT_TEMPERATURE = (0.0, 8.0, 36.0, 4.0, 2.0, 0.0, 0.0, 0.0, 0.0)
@@ -123,7 +123,7 @@ DOMINANT = 0.5
 """Probability that a planned fault is of the template's dominant class whatever else is drawn."""
 DUE_SHARE = 0.75
 """Faults that appear before this share of the horizon count for success."""
-DEADLINE = 50
+DEADLINE = 45
 """A work order closed later than this after its fault appeared is late [ticks]."""
 
 # Load.
@@ -159,7 +159,7 @@ HOLD_TICKS = 5
 MESSAGES = 8
 """Messages that a switch passes on a tick."""
 BACKLOG_LIMIT = 64
-LOAD_MESSAGES = 4.0
+LOAD_MESSAGES = 16.0
 """Further messages a tick for each unit of scan above nominal."""
 CYCLE_MS = 3000
 """Length of a gateway cycle, the unit of latency [ms]."""
@@ -187,7 +187,7 @@ ALARM_CYCLE = 1.35
 """Cycle time against nominal that raises it."""
 ALARM_DOWN = 10
 """Ticks of standstill in a row that raise it."""
-ALARM_STOPS = 40
+ALARM_STOPS = 25
 """A station whose alarm nobody answers for longer than this stands still until somebody does [ticks]."""
 MUTE_TICKS = 60
 """How long an alarm stays silent after it was dismissed or its work order closed [ticks]."""
@@ -275,15 +275,15 @@ REWARD_SCRAP = 20.0
 """Taken for scrap as large as the nominal output."""
 REWARD_FAULT = 0.03
 """Taken a tick for each station with a fault."""
-REWARD_PART = 0.1
+REWARD_PART = 0.05
 """Taken for each spare part ordered."""
-REWARD_TRAVEL = 0.005
+REWARD_TRAVEL = 0.002
 """Taken a tick for each technician on the way."""
-REWARD_INSPECT = 0.05
+REWARD_INSPECT = 0.01
 """Taken for each inspection."""
-REWARD_FALSE = 0.5
+REWARD_FALSE = 0.2
 """Taken for a work order closed in vain, and for dismissing a real fault."""
-REWARD_LATE = 0.25
+REWARD_LATE = 6.0
 """Taken for closing late."""
 REWARD_INVALID = 0.01
 """Taken for a command that is not possible now."""
