@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from rich.table import Table
@@ -11,7 +12,7 @@ from rich.table import Table
 from linegym.perturbations import BENCHMARK
 from linegym.plant import HORIZON
 from linegym.play import Played, play
-from linegym.policies import policy
+from linegym import policies as shipped
 from linegym.scores import score
 from linegym.splits import named
 from linegym.variants import FAMILIES, Variant
@@ -78,7 +79,7 @@ class Ladder:
         """Return how far each policy is above the one before it, as a share of the way from random to the oracle."""
         reached = {policy: float(getattr(self.of(policy, family), measure)) for policy in order}
         span = reached["oracle"] - reached["random"]
-        return {b: (reached[b] - reached[a]) / span for a, b in zip(order, order[1:], strict=False)}
+        return {b: (reached[b] - reached[a]) / span for a, b in pairwise(order)}
 
     def markdown(self, measure: str) -> str:
         """Return a Markdown table of one measure: a row a policy, a column a family and intensity."""
@@ -122,7 +123,7 @@ def ladder(
     drawn = [seed for _ in variants for seed in seeds]
     cells: list[Cell] = []
     for name in policies:
-        cells += _cells(name, rows, play(policy(name), rows, drawn, threads=threads))
+        cells += _cells(name, rows, play(shipped.policy(name), rows, drawn, threads=threads))
     return Ladder(tuple(cells))
 
 

@@ -75,9 +75,7 @@ def play(
     parts = []
     for first in range(0, len(variants), BLOCK):
         rows = slice(first, first + BLOCK)
-        batch = Batch(
-            variants[rows], horizon=horizon, autoreset="disabled", evaluation=evaluation, threads=threads
-        )
+        batch = Batch(variants[rows], horizon=horizon, autoreset="disabled", evaluation=evaluation, threads=threads)
         batch.reset(given[rows])
         for _ in range(episode):
             batch.reset()
@@ -95,7 +93,6 @@ def _played(policy: Policy, batch: Batch, lineup: Lineup) -> Played:
         actions = policy.act(batch.observations, batch.masks, infos)
         batch.step(COMMANDS[actions][:, None])
         returns += batch.rewards
-    told = {name: batch.facts[:, FACTS.index(name)].copy() for name in FACTS}
-    success = told["success"] == 1
-    counts = (told[field.name] for field in fields(Played) if field.name not in ("returns", "success"))
-    return Played(returns, *counts, success=success)
+    told = {name: batch.facts[:, column].copy() for column, name in enumerate(FACTS)}
+    counts = {field.name: told[field.name] for field in fields(Played) if field.name in told}
+    return Played(**{**counts, "returns": returns, "success": told["success"] == 1})

@@ -35,5 +35,7 @@ def policy(name: str) -> Policy:
         ArgumentError: none has that name.
     """
     if name not in POLICIES:
-        raise ArgumentError(f"no policy is named {name!r}{did_you_mean(name, POLICIES)}; they are {', '.join(POLICIES)}")
+        raise ArgumentError(
+            f"no policy is named {name!r}{did_you_mean(name, POLICIES)}; they are {', '.join(POLICIES)}"
+        )
     return POLICIES[name]()

@@ -34,7 +34,7 @@ class Chance:
             return
         self._keys[rows], self._steps[rows] = _mix(keys)[rows], 0
 
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.bool_], infos: Infos) -> NDArray[np.int64]:
+    def act(self, _seen: NDArray[np.float32], masks: NDArray[np.bool_], _infos: Infos, /) -> NDArray[np.int64]:
         """Return a possible action for each row: (n,)."""
         self._steps += np.uint64(1)
         draws = _mix(self._keys ^ (self._steps * _GOLDEN)) >> np.uint64(32)
@@ -42,7 +42,8 @@ class Chance:
         counts = np.count_nonzero(masks, axis=1).astype(np.uint64)
         chosen = (draws * counts) >> np.uint64(32)  # below the count: an even choice up to 2**-32
         starts = np.cumsum(counts) - counts
-        return possible[(starts + chosen).astype(np.int64)] - np.arange(len(masks)) * ACTIONS
+        actions: NDArray[np.int64] = possible[(starts + chosen).astype(np.int64)] - np.arange(len(masks)) * ACTIONS
+        return actions
 
 
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:

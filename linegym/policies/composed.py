@@ -21,7 +21,7 @@ class Diagnosis(Protocol):
     def begin(self, lineup: Lineup, rows: Rows | None = None) -> None:
         """Get ready for an episode in each row, or in those named."""
 
-    def look(self, sight: Sight, infos: Infos) -> Wishes:
+    def look(self, sight: Sight, infos: Infos, /) -> Wishes:
         """Return what it wants claimed and inspected now."""
 
 
@@ -39,7 +39,7 @@ class Composed:
         self.diagnosis.begin(lineup, rows)
         self.desk.begin(lineup, rows)
 
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.bool_], infos: Infos) -> NDArray[np.int64]:
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.bool_], infos: Infos, /) -> NDArray[np.int64]:
         """Return a flat action for each row: (n,)."""
         sight = Sight.of(observations, masks)
         wishes = self.diagnosis.look(sight, infos)

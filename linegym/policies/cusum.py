@@ -6,14 +6,26 @@ below zero; beyond a bound it is one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from linegym import layout
-from linegym.plant import CHANNELS, CLAIM_DISTURBANCE, CLAIM_NETWORK, FAULTS, STATIONS, STATIONS_A_SWITCH, Fault, Order, Panel
+from linegym.plant import (
+    CHANNELS,
+    CLAIM_DISTURBANCE,
+    CLAIM_NETWORK,
+    FAULTS,
+    STATIONS,
+    STATIONS_A_SWITCH,
+    Fault,
+    Order,
+    Panel,
+)
 from linegym.policies.desk import Wishes, standing
-from linegym.policies.evidence import FITTED, Evidence
+from linegym.policies.evidence import Evidence
 from linegym.policies.policy import Infos, Lineup, Rows
-from linegym.policies.sight import Flags, Sight, Wholes
+from linegym.policies.sight import Flags, Reals, Sight, Wholes
 
 DRIFT, BOUND, MOST = np.float32(7.0), np.float32(40.0), np.float32(120.0)
 MARGIN = np.float32(6.0)
@@ -30,6 +42,22 @@ RESTS = 12
 """How long a repaired station is left alone [ticks]."""
 TRIED = 90
 """How long a class is left out after its repair [ticks]."""
+
+
+RULED_OUT = np.float32(-1e6)
+HALTING = (Fault.OVERHEAT, Fault.JAM)
+"""Classes with a signature that can stop a station."""
+
+
+class Ranked(NamedTuple):
+    """The classes that explain best what came; (n, 24) each."""
+
+    best: Wholes
+    second: Wholes
+    gain: Reals
+    """of the best over no fault"""
+    margin: Reals
+    """of the best over the second, or over no fault"""
 
 
 class Cusum:
@@ -63,19 +91,19 @@ class Cusum:
             memory[rows] = 0
         allowed = lineup.whole[rows, layout.T_ALLOWED]
         self._forbidden[:, rows, 0] = (allowed >> np.arange(FAULTS + 1)[:, None] & 1) == 0
-        shown = self.evidence._shown[:CHANNELS]
+        shown = self.evidence.shown[:CHANNELS]
         apart = np.abs(shown[:, :, None] - shown[:, None, :])
         looks = apart.argmax(axis=0).astype(np.int16)
         looks[Fault.SENSOR_DRIFT] = looks[:, Fault.SENSOR_DRIFT] = 0
         self._looks[:, :, rows] = looks[:, :, rows]
 
-    def look(self, sight: Sight, infos: Infos) -> Wishes:
+    def look(self, sight: Sight, _infos: Infos, /) -> Wishes:
         """Say what is wrong."""
         evidence = self.evidence
         evidence.take(sight)
         self._follow(sight)
         best, second, gain, margin = self._ranked()
-        self._sum = np.clip(self._sum + (gain - DRIFT), 0, MOST)
+        self._sum = np.clip(self._sum + (gain - DRIFT), 0, MOST) * evidence.present
         self._sum[self._rest > 0] = 0
         certain = self._certain(sight, best)
         found = np.where(certain > 0, certain, best)
@@ -104,33 +132,28 @@ class Cusum:
             self._tried_for[mended] = TRIED
             self.evidence.forget(mended, sight.claim + 1 <= Fault.LEAK)
 
-    def _ranked(self) -> tuple[Wholes, Wholes, np.ndarray, np.ndarray]:
-        """Return the best class, the second, the best's gain and how much better it is than the second's."""
-        gains = self.evidence.gains()
-        gains[:, self._present_off()] = -np.inf
+    def _ranked(self) -> Ranked:
+        """Rank the classes that are not ruled out at a station."""
         down = self._still > 0
-        never = np.float32(-1e9)
-        gains[Fault.JAM][~down] = never
-        for fault in (Fault.BEARING, Fault.TOOL_WEAR, Fault.LEAK, Fault.SENSOR_DRIFT):
-            gains[fault][down] = never
-        for fault in (*FITTED, Fault.SENSOR_DRIFT):
-            gains[fault][(self._tried == fault) & (self._tried_for > 0)] = never
-            gains[fault][np.broadcast_to(self._forbidden[fault], down.shape)] = never
-        best = gains.argmax(axis=0)
-        gain = np.take_along_axis(gains, best[None], axis=0)[0]
-        np.put_along_axis(gains, best[None], -np.inf, axis=0)
-        second = gains.argmax(axis=0)
-        next_gain = np.take_along_axis(gains, second[None], axis=0)[0]
-        return best.astype(np.int16), second.astype(np.int16), np.maximum(gain, -100), gain - np.maximum(next_gain, 0)
-
-    def _present_off(self) -> Flags:
-        return self.evidence._present == 0
+        shape = down.shape
+        best, second = np.zeros(shape, np.int16), np.zeros(shape, np.int16)
+        gain, following = np.full(shape, RULED_OUT), np.full(shape, RULED_OUT)
+        tried = np.where(self._tried_for > 0, self._tried, np.int16(0))
+        for fault, one in self.evidence.gains().items():
+            ruled_out = self._forbidden[fault] | (tried == fault) | (~down if fault == Fault.JAM else down & (fault not in HALTING))
+            np.copyto(one, RULED_OUT, where=ruled_out)
+            ahead = one > gain
+            second = np.where(ahead, best, np.where(one > following, np.int16(fault), second))
+            following = np.where(ahead, gain, np.maximum(one, following))
+            best = np.where(ahead, np.int16(fault), best)
+            gain = np.maximum(one, gain)
+        return Ranked(best, second, gain, gain - np.maximum(following, 0))
 
     def _certain(self, sight: Sight, best: Wholes) -> Wholes:
         """Return the class where one sign decides, 0 elsewhere: a flat line, a standstill, a silent controller."""
         n = len(best)
         ages = sight.age.reshape(n, -1, STATIONS_A_SWITCH)
-        others = np.where(self.evidence._present.reshape(ages.shape) > 0, ages, 99)
+        others = np.where(self.evidence.present.reshape(ages.shape) > 0, ages, 99)
         youngest = np.repeat(np.sort(others, axis=2)[:, :, 1], STATIONS_A_SWITCH, axis=1)
         stands = self._still >= STANDS
         silent = stands & ((sight.age - np.minimum(youngest, 60) >= SILENT) | (sight.age > 30))

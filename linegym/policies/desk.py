@@ -84,7 +84,7 @@ class Desk:
             faults: (n, 24) true classes, for a desk that knows them.
         """
         actions = self._stocked(sight, faults)
-        idle = sight.idle.any(axis=1)[:, None]
+        idle = sight.idle.any(axis=1, keepdims=True)
         _choose(actions, (wishes.channels >= 0) & sight.may_inspect, wishes.urgency, _inspection(wishes.channels))
         _choose(actions, (wishes.claims >= 0) & sight.may_diagnose, wishes.urgency, _diagnosis(wishes.claims))
         here = sight.order == Order.OPEN
@@ -140,4 +140,5 @@ def _diagnosis(claims: Wholes) -> NDArray[np.int64]:
 
 def standing(sight: Sight) -> Reals:
     """Return 1 where a station stands still for itself, else 0: what comes first."""
-    return (sight.panel == Panel.DOWN).astype(np.float32)
+    down: Reals = (sight.panel == Panel.DOWN).astype(np.float32)
+    return down

@@ -14,7 +14,7 @@ from linegym import layout
 from linegym.plant import CHANNELS, FAULTS, STATIONS, Fault, Panel, Quantity
 from linegym.policies.expected import Expected
 from linegym.policies.policy import Lineup, Rows
-from linegym.policies.sight import Flags, Reals, Sight, Wholes
+from linegym.policies.sight import Flags, Reals, Sight
 from linegym.policies.signatures import FEATURES, signatures
 
 SMOOTHING = np.float32(0.12)
@@ -47,8 +47,10 @@ class Evidence:
 
     def _allocate(self, n: int) -> None:
         shape = (n, STATIONS)
-        self._shown = np.zeros((FEATURES, FAULTS + 1, n), np.float32)
-        self._present = np.zeros(shape, np.float32)
+        self.shown = np.zeros((FEATURES, FAULTS + 1, n), np.float32)
+        """what each class adds to each feature at full severity"""
+        self.present = np.zeros(shape, np.float32)
+        """1 where there is a station"""
         self._share = np.ones((n, 1), np.float32)
         self._cycles = np.ones(shape, np.float32)
         self._vibration = np.zeros((CHANNELS, n, 1), np.float32)
@@ -75,21 +77,17 @@ class Evidence:
         self.expected.begin(lineup, None if rows.all() else rows)
         quantities = lineup.whole[rows, layout.T_QUANTITY : layout.T_QUANTITY + CHANNELS]
         used = np.arange(STATIONS) < lineup.whole[rows, layout.T_STATIONS][:, None]
-        self._shown[:, :, rows] = signatures(lineup)[:, :, rows]
-        self._present[rows] = used
+        self.shown[:, :, rows] = signatures(lineup)[:, :, rows]
+        self.present[rows] = used
         self._share[rows, 0] = 1 / lineup.whole[rows, layout.T_STATIONS]
         cycles = lineup.whole[rows, : layout.T_CAPACITY].reshape(-1, STATIONS, layout.T_STRIDE)[:, :, layout.T_CYCLE]
         self._cycles[rows] = cycles / 1024
         self._vibration[:, rows, 0] = (quantities == Quantity.VIBRATION).T
         self._speed[rows, 0] = quantities[:, 0] == Quantity.SPEED
-        for memory in (self.deviation, self._clean, self._measured):
-            memory[:, rows] = 0
-        self._measured[:, rows] = np.nan
+        self.deviation[:, rows], self._clean[:, rows], self._measured[:, rows] = 0, 0, np.nan
         self._variance[:, rows, 0] = np.square(np.array(STARTING, np.float32))[:, None]
-        for memory, value in ((self._age, -1), (self.flat, 0), (self.since, 100)):
-            memory[rows] = value
-        for memory, value in ((self._first, 0), (self._duty, 0), (self._scan, 1)):
-            memory[rows] = value
+        self._age[rows], self.flat[rows], self.since[rows] = -1, 0, 100
+        self._first[rows], self._duty[rows], self._scan[rows] = 0, 0, 1
 
     def take(self, sight: Sight) -> None:
         """Take over what has come in this tick."""
@@ -107,7 +105,7 @@ class Evidence:
         running = (sight.panel == Panel.RUNNING).astype(np.float32)
         self._duty += SMOOTHING * (running - self._duty)
         self._scan += np.float32(0.06) * (sight.scan - self._scan)
-        self.deviation[CHANNELS] = self._present * (sight.cycle / self._usual_cycle() - 1)
+        self.deviation[CHANNELS] = self.present * (sight.cycle / self._usual_cycle() - 1)
         self._learn()
         self._note_inspections(sight)
 
@@ -117,20 +115,21 @@ class Evidence:
         found = np.zeros_like(ticks)
         for spread in SPREADS:
             found += np.ceil(ticks * np.float32(1 + spread))
-        return found / (len(SPREADS) * self._cycles)
+        usual: Reals = found / (len(SPREADS) * self._cycles)
+        return usual
 
     def _learn(self) -> None:
         """Learn how much the line deviates of itself; single stations that deviate more are cut."""
         for k in range(FEATURES):
             variance = self._variance[k]
             most = 6 * variance
-            size = np.minimum(np.square(self.deviation[k]), most) * self._present
+            size = np.minimum(np.square(self.deviation[k]), most) * self.present
             variance += NOISE_GAIN * (size.sum(axis=1, keepdims=True) * self._share - variance)
 
     def _note_inspections(self, sight: Sight) -> None:
         """Compare what was measured by hand with what was expected."""
         self.since = sight.inspected
-        rows, stations = np.nonzero((sight.inspected == 0) & (self._present > 0))
+        rows, stations = np.nonzero((sight.inspected == 0) & (self.present > 0))
         if len(rows):
             for k in range(CHANNELS):
                 clean = sight.clean[k][rows, stations]
@@ -160,12 +159,13 @@ class Evidence:
     def weights(self) -> Reals:
         """Return what a squared deviation of each feature weighs: (FEATURES, n, 1)."""
         floor = np.square(np.array(FLOOR, np.float32))[:, None, None]
-        return 1 / np.maximum(self._variance, floor)
+        weights: Reals = 1 / np.maximum(self._variance, floor)
+        return weights
 
-    def gains(self) -> Reals:
-        """Return how much better each class explains what came than no fault: (FAULTS + 1, n, 24)."""
+    def gains(self) -> dict[Fault, Reals]:
+        """Return how much better each class explains what came than no fault does: (n, 24) each."""
         weights = self.weights()
-        found = np.full((FAULTS + 1, *self._duty.shape), -np.inf, np.float32)
+        found: dict[Fault, Reals] = {}
         busy = np.float32(0.25) + np.float32(0.75) * self._duty
         factors = [1 + self._vibration[k] * (busy - 1) for k in range(CHANNELS)]
         factors[0] = factors[0] + self._speed * (self._duty - 1)
@@ -174,9 +174,11 @@ class Evidence:
         squares = [np.square(factor) for factor in factors]
         looked = np.nonzero(~np.isnan(self._measured).all(axis=0))
         for fault in FITTED:
-            shown = self._shown[:, fault, :, None]
-            pull = sum(pulls[k] * (weights[k] * shown[k]) for k in range(FEATURES))
-            size = sum(squares[k] * (weights[k] * np.square(shown[k])) for k in range(FEATURES))
+            shown = self.shown[:, fault, :, None]
+            pull, size = np.zeros_like(self._duty), np.zeros_like(self._duty)
+            for k in range(FEATURES):
+                pull += pulls[k] * (weights[k] * shown[k])
+                size += squares[k] * (weights[k] * np.square(shown[k]))
             if len(looked[0]):
                 more_pull, more_size = self._measurement(looked, shown)
                 pull[looked] += more_pull
@@ -198,7 +200,3 @@ class Evidence:
             pull += np.where(there, weight * signature * measured, 0)
             size += np.where(there, weight * np.square(signature), 0)
         return pull, size
-
-    def shown(self, channel: int, fault: Wholes) -> Reals:
-        """Return what a class adds to a channel at full severity; ``fault`` (n, 24)."""
-        return self._shown[channel][fault, np.arange(len(fault))[:, None]]

@@ -17,6 +17,6 @@ class Idle:
     def begin(self, lineup: Lineup, rows: Rows | None = None) -> None:
         """Get ready."""
 
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.bool_], infos: Infos) -> NDArray[np.int64]:
+    def act(self, _seen: NDArray[np.float32], masks: NDArray[np.bool_], _infos: Infos, /) -> NDArray[np.int64]:
         """Return no-ops: (n,)."""
         return np.zeros(len(masks), np.int64)

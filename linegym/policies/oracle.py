@@ -21,7 +21,7 @@ class Oracle:
     def begin(self, lineup: Lineup, rows: Rows | None = None) -> None:
         """Get ready."""
 
-    def look(self, sight: Sight, infos: Infos) -> Wishes:
+    def look(self, sight: Sight, infos: Infos, /) -> Wishes:
         """Say what is wrong."""
         faults = infos["true_faults"]
         n, stations = faults.shape

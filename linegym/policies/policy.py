@@ -93,7 +93,7 @@ class Policy(Protocol):
         """
 
     def act(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_], infos: Infos
+        self, observations: NDArray[np.float32], masks: NDArray[np.bool_], infos: Infos, /
     ) -> NDArray[np.int64]:  # (n,)
         """Return a flat action for each row.
 

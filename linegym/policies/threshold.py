@@ -51,7 +51,7 @@ class Threshold:
             return
         self._classes[:, rows] = classes[:, rows]
 
-    def look(self, sight: Sight, infos: Infos) -> Wishes:
+    def look(self, sight: Sight, _infos: Infos, /) -> Wishes:
         """Say what is wrong."""
         sizes = np.abs(sight.values)
         worst = sizes.argmax(axis=0)  # (n, 24)
