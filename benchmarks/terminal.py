@@ -86,7 +86,7 @@ def steps(quick: bool) -> list[Row]:
                 (slow if name in peers.SLOW else contestants)[name] = call
         rounds = 5 if quick else 20
         fast_ms = in_turns(contestants, rounds, 20)
-        slow_ms = in_turns({"Session.step": contestants["Session.step"], **slow}, rounds // 4, 8)
+        slow_ms = in_turns({"Session.step": contestants["Session.step"], **slow}, max(1, rounds // 5), 20)
     for name, bar in peers.STEP_BARS.items():
         if name in fast_ms:
             rows.append(Row("builtin step", fast_ms["Session.step"], name, fast_ms[name], bar))

@@ -15,6 +15,7 @@ from pathlib import Path
 from termgym.errors import SandboxUnavailable
 from termgym.sandbox import syscalls
 from termgym.sandbox.terminals import mount_terminals
+from termgym.snapshot.mounting import mount_options
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT, _MS_BIND = 1, 2, 4, 32, 4096  # linux/mount.h
 _CLOSED = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
@@ -116,8 +117,8 @@ def _bind_closed(source: Path, target: Path) -> None:
     syscalls.mount(str(source), target, None, _MS_BIND | syscalls.MS_REC)
     inside = os.fsencode(target) + b"/"
     with open("/proc/self/mountinfo", "rb") as table:
-        points = [line.split()[4].decode("unicode_escape").encode("latin-1") for line in table]
-    for point in [os.fsencode(target), *(point for point in points if point.startswith(inside))]:
+        points = [point for line in table if (point := line.split()[4]).startswith(inside)]
+    for point in (os.fsencode(target), *(point.decode("unicode_escape").encode("latin-1") for point in points)):
         try:
             _set_flags(Path(os.fsdecode(point)), _CLOSED)
         except OSError as error:
@@ -127,9 +128,6 @@ def _bind_closed(source: Path, target: Path) -> None:
 
 def _set_flags(target: Path, flags: int) -> None:
     """Give a mount flags, and leave it those that it has."""
-    shown = os.fsencode(target)
-    with open("/proc/self/mountinfo", "rb") as table:
-        rows = [line.split() for line in table]
-    options = [row[5].split(b",") for row in rows if row[4].decode("unicode_escape").encode("latin-1") == shown]
-    kept = sum(flag for name, flag in _KEPT.items() if name in options[-1])
+    options = mount_options(os.fsencode(target))
+    kept = sum(flag for name, flag in _KEPT.items() if name in options)
     syscalls.mount("none", target, None, _MS_BIND | _MS_REMOUNT | flags | kept)
