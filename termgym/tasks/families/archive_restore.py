@@ -149,7 +149,7 @@ def _goal(at: Scene, good: int, archives: Mapping[int, bytes]) -> tuple[Check, .
             f"cd {content} && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum",
             pattern=_listing({**at.states[good], **at.late}),
         ),
-        holds(f'test -z "$(find {content} ! -type f ! -type d)"'),
+        holds(f'others=$(find {content} ! -type f ! -type d) && test -z "$others"'),
         FileMode(path=f"{content}/build", mode="0755"),
         FileHash(path=f"{at.root}/check", sha256=sha256(CHECK)),
         *(

@@ -146,7 +146,7 @@ def _goal(at: Scene) -> tuple[Check, ...]:
         holds(
             f"cd {at.root} && target=$(sed -n 's/^target *= *//p' etc/publish.conf | tail -n 1) "
             f'&& [[ $target == /srv/* ]] && echo "{sha256(at.report)}  $target/{at.month}.txt" | sha256sum -c --status '
-            '&& bin/publish --check && test -z "$(find . -perm -o+w ! -type l)"'
+            '&& bin/publish --check && open=$(find . -perm -o+w ! -type l) && test -z "$open"'
         ),
     )
 

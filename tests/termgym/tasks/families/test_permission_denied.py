@@ -33,6 +33,8 @@ def _seed(cause: str, what: str) -> int:
         ("not-executable", "totals", ("chmod 755 bin/* lib/*; echo 'all 0' > {target}/{month}.txt",)),
         ("not-executable", "publish", ("printf '#!/bin/bash\\n' > bin/publish; chmod 755 bin/publish", "bin/publish")),
         ("not-executable", "totals", ("sed -i 's|\"$root/lib|bash &|' bin/publish", "bin/publish")),
+        ("not-executable", "publish", ("chmod 755 bin/publish", "bin/publish",
+                                       "mkdir -p hid/open; chmod 777 hid/open; chmod 311 hid")),
         ("closed-directory", "", ("chmod -R u+rwX . {target}", "bin/publish", "echo '# seen' >> lib/totals")),
         ("closed-directory", "", ("chmod -R u+rwX . {target}", "bin/publish", "sed -i '2s/^[a-z]*/x/' data/*/*.csv")),
         ("closed-directory", "", ("chmod -R 777 . {target}", "bin/publish")),
