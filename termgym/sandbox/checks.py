@@ -151,6 +151,17 @@ def runs_programs_beside_the_shell(sandbox: Sandbox) -> None:
     _says(session, "echo still here", "still here")
 
 
+def stands_still_while_a_goal_is_looked_at(sandbox: Sandbox) -> None:
+    """While a program runs ``alone`` nothing else of the agent's moves; afterwards all goes on as it was."""
+    session = sandbox.start(_TASK)
+    _do(session, "(while :; do echo x >> grown; sleep 0.002; done) & disown; until test -s grown; do :; done")
+    done = sandbox.run(["sh", "-c", "cat grown | wc -c; sleep 0.3; cat grown | wc -c"], apart=True, alone=True)
+    before, after = done.stdout.split() if len(done.stdout.split()) == 2 else (b"", b"no answer")
+    _expect(before == after, f"a file grew while nothing was to move: {done}")
+    _expect(_until(lambda: len(sandbox.read_file(f"{HOME}/grown") or b"") > int(after)), "what was held does not go on")
+    _says(session, "echo unharmed", "unharmed")
+
+
 def reads_from_outside(sandbox: Sandbox) -> None:
     """Checks see files, links, processes and ports without running anything inside; links cannot lead out."""
     session = sandbox.start(_TASK)
@@ -218,6 +229,7 @@ ALWAYS = (
     comes_back_after_the_shell_ends,
     saves_and_restores,
     runs_programs_beside_the_shell,
+    stands_still_while_a_goal_is_looked_at,
     reads_from_outside,
 )
 """What every backend must show."""
