@@ -74,6 +74,7 @@ def diagnose(H: ShortRow, I: IntRow, s: int, claim: int, t: int, reward: float) 
     if claim >= P.CLAIMS or not may_diagnose(H, s, t):
         return False, reward
     h = s * L.H_STRIDE
+    H[h + L.H_FIXED] = 0
     if claim < P.CLAIM_DISTURBANCE:
         if H[h + L.H_ORDER] == P.Order.NONE:
             H[h + L.H_OPENED] = t
@@ -85,7 +86,6 @@ def diagnose(H: ShortRow, I: IntRow, s: int, claim: int, t: int, reward: float) 
         reward = reward - P.REWARD_FALSE
     H[h + L.H_ORDER] = P.Order.NONE
     H[h + L.H_CLAIM] = -1
-    H[h + L.H_FIXED] = 0
     silence(H, h)
     H[h + L.H_MUTED] = t + P.MUTE_TICKS
     return True, reward
