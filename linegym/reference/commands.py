@@ -114,13 +114,11 @@ def _may_close(_line: ReferenceLine, station: Station, _argument: int) -> bool:
 def _close(line: ReferenceLine, station: Station, _argument: int) -> None:
     """Withdraw an order on which nobody was sent, or settle one after the repair."""
     order = station.order
-    if order.state == Order.OPEN:
-        order.withdraw()
-        return
-    _settle(line, station)
-    station.monitor.clear()
-    if order.fixed:
-        station.monitor.mute(line.t)
+    if order.state == Order.DONE:
+        _settle(line, station)
+        station.monitor.clear()
+        if order.fixed:
+            station.monitor.mute(line.t)
     order.end()
 
 

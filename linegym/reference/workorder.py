@@ -30,11 +30,10 @@ class WorkOrder:
     """Whether the repair mended the fault."""
 
     def open(self, t: int, claim: int) -> None:
-        """Claim a class of fault, or change the claim."""
+        """Claim a class of fault, or another one, which forgets what a repair for the last has mended."""
         if self.state == Order.NONE:
             self.opened = t
-        self.state = Order.OPEN
-        self.claim = claim
+        self.state, self.claim, self.fixed = Order.OPEN, claim, False
 
     def send(self, t: int, technician: int) -> None:
         """Note who is on the way."""
@@ -48,11 +47,6 @@ class WorkOrder:
         """Note that he has done what the claim asks for, rightly or not."""
         self.state, self.technician = Order.DONE, NONE
 
-    def withdraw(self) -> None:
-        """Take the claim back."""
-        self.state, self.claim = Order.NONE, NONE
-
     def end(self) -> None:
         """Put the order away."""
-        self.withdraw()
-        self.fixed = False
+        self.state, self.claim, self.fixed = Order.NONE, NONE, False

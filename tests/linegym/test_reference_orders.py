@@ -168,6 +168,19 @@ def test_a_repair_that_mended_nothing_is_taken_up_again() -> None:
     assert (plant.ledger.wrong, plant.ledger.closed, plant.stations[0].order.opened) == (0, 1, opened)
 
 
+def test_a_repair_that_mended_something_is_better_closed() -> None:
+    """Who takes it up again forgets the success: what is closed after another claim was wrong."""
+    plant = broken(horizon=600)
+    mended(plant, BEARING)
+    assert plant.stations[0].order.fixed
+    do(plant, Verb.DIAGNOSE, OVERHEAT)
+    do(plant, Verb.DISPATCH, 0)
+    while plant.stations[0].order.state != Order.DONE:
+        plant.step([NOOP])
+    do(plant, Verb.CLOSE, 0)
+    assert (plant.ledger.wrong, plant.ledger.closed) == (1, 0)
+
+
 def test_the_skill_of_a_technician_counts() -> None:
     """Numbers 1 and 2 need 2 and 4 ticks more than 0 for the same repair; 3 is as quick as 0."""
     for number, more in ((0, 0), (1, P.SKILL_TICKS), (2, 2 * P.SKILL_TICKS), (3, 0)):
