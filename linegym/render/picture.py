@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from linegym.actions import CLAIM_NAMES
 from linegym.plant import Order
 from linegym.render.floor import LIGHT_COLOURS, Floor
-from linegym.render.pen import FAINT, INK, PAPER, RED, RULE, SENSOR, TRUTH, Box, Pen
+from linegym.render.pen import FAINT, GREEN, INK, PAPER, RED, RULE, SENSOR, TRUTH, Box, Pen
 from linegym.render.viewer import View
 from linegym.render.words import (
     LIGHTS,
@@ -57,7 +57,7 @@ def _header(pen: Pen, view: View) -> None:
     )
     pen.text((PAD, 60), counts, 14)
     if scene.over:
-        pen.text((WIDTH - PAD, 60), end_words(scene), 14, RED, "rm")
+        pen.text((WIDTH - PAD, 60), end_words(scene), 14, GREEN if scene.success else RED, "rm")
     elif view.said:
         told = f"{view.said}, but that is not possible" if view.refused else view.said
         pen.text((WIDTH - PAD, 60), f"command: {told}", 14, RED if view.refused else SENSOR, "rm", 560)
