@@ -283,7 +283,7 @@ REWARD_INSPECT = 0.01
 """Taken for each inspection."""
 REWARD_FALSE = 0.2
 """Taken for a work order closed in vain, and for dismissing a real fault."""
-REWARD_LATE = 6.0
+REWARD_LATE = 2.0
 """Taken for closing late."""
 REWARD_INVALID = 0.01
 """Taken for a command that is not possible now."""
