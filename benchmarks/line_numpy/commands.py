@@ -88,6 +88,7 @@ def diagnose(asked: Asked) -> Mask:
     h = lines.h
     possible: Mask = may_diagnose(h[:, asked.cell], t) & (asked.argument >= 0) & (asked.argument < P.CLAIMS)
     asked = asked.only(possible)
+    h[L.H_FIXED, asked.cell] = 0
     claims = asked.argument < P.CLAIM_DISTURBANCE
     claimed, dismissed = asked.only(claims), asked.only(~claims)
     cell = claimed.cell
@@ -98,7 +99,6 @@ def diagnose(asked: Asked) -> Mask:
     lines.whole(L.I_WRONG)[wrong] += 1
     asked.reward[wrong] -= P.REWARD_FALSE
     h[L.H_ORDER, cell], h[L.H_CLAIM, cell], h[L.H_MUTED, cell] = P.Order.NONE, -1, t + P.MUTE_TICKS
-    h[L.H_FIXED, cell] = 0
     _silence(h, cell)
     return possible
 

@@ -146,8 +146,8 @@ class Lines:
     def as_rows(self) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.float32]]:
         """Return the state in the kernel's form, in the order of the rows given."""
         rows = empty_state(self.n)
-        array: Numbers
-        for array, (cells, line, stride) in zip(rows, self._parts(), strict=True):
+        arrays: tuple[Numbers, ...] = rows
+        for array, (cells, line, stride) in zip(arrays, self._parts(), strict=True):
             array[:, P.STATIONS * stride :][self.sorted] = line.T
             self._stations(array, stride)[self.sorted[self.env], self.station] = cells.T
         return rows

@@ -31,11 +31,11 @@ static int inspect(Line *line, Tick *tick, int s, int channel) {
 static int diagnose(Line *line, Tick *tick, int s, int claim, int t) {
     STATION(s);
     if (claim < 0 || claim >= CLAIMS || !may_diagnose(h, t)) return 0;
+    h[H_FIXED] = 0;
     if (claim >= CLAIM_DISTURBANCE) {
         if (h[H_FAULT]) line->I[I_WRONG] += 1, tick->reward -= REWARD_FALSE;
         h[H_ORDER] = NO_ORDER;
         h[H_CLAIM] = -1;
-        h[H_FIXED] = 0;
         quiet(h);
         h[H_MUTED] = t + MUTE_TICKS;
         return 1;

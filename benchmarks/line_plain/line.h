@@ -58,16 +58,15 @@ static inline double u(uint32_t w) { return w * 0x1p-32; }
 static inline double sine(const Line *line, int64_t phase) { return line->sine[phase % SINE_TURN >> 8]; }
 
 static inline double z(const Line *line, uint32_t w) {
-    uint32_t h = w < 0x80000000u ? w : 0xFFFFFFFFu - w;
-    int shift, offset;
-    if (h >= 1u << 26) shift = 22, offset = 0;
-    else if (h >= 1u << 20) shift = 18, offset = 513;
-    else if (h >= 1u << 14) shift = 12, offset = 770;
-    else shift = 6, offset = 1027;
-    double part = (h & ((1u << shift) - 1)) * (1.0 / (1u << shift));
-    const double *entry = line->normal + offset + (h >> shift);
-    double size = entry[0] + part * (entry[1] - entry[0]);
-    return w < 0x80000000u ? -size : size;
+    /* No branch on the sign: it would be guessed wrong half of the time. */
+    uint32_t positive = w >> 31, h = w ^ -positive;
+    const double *entry;
+    double part;
+    if (__builtin_expect(h >= 1u << 26, 1)) entry = line->normal + (h >> 22), part = (h & 0x3FFFFF) * 0x1p-22;
+    else if (h >= 1u << 20) entry = line->normal + 513 + (h >> 18), part = (h & 0x3FFFF) * 0x1p-18;
+    else if (h >= 1u << 14) entry = line->normal + 770 + (h >> 12), part = (h & 0xFFF) * 0x1p-12;
+    else entry = line->normal + 1027 + (h >> 6), part = (h & 0x3F) * 0x1p-6;
+    return copysign(entry[0] + part * (entry[1] - entry[0]), positive - 0.5);
 }
 
 static inline int poisson(uint32_t w, double mean, double p, int most) {
