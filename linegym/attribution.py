@@ -163,11 +163,16 @@ def shapley(runs: NDArray[np.float64], family: str) -> NDArray[np.float64]:
 
 def dividend(runs: NDArray[np.float64], group: Coalition) -> NDArray[np.float64]:
     """Return what a group of families does beyond the groups within it: (seeds, 8) -> (seeds,)."""
-    total = np.zeros(len(runs))
-    for place, part in enumerate(COALITIONS):
-        if part <= group:
-            total += (-1) ** (len(group) - len(part)) * runs[:, place]
-    return total
+    return _beyond(runs, sorted(group, key=FAMILIES.index), frozenset())
+
+
+def _beyond(runs: NDArray[np.float64], group: list[str], beside: Coalition) -> NDArray[np.float64]:
+    """Return the dividend of a group beside others: differences of differences, so that equal runs leave exactly 0."""
+    if not group:
+        reached: NDArray[np.float64] = runs[:, COALITIONS.index(beside)]
+        return reached
+    family, *others = group
+    return _beyond(runs, others, beside | {family}) - _beyond(runs, others, beside)
 
 
 def _values(played: Played, seeds: int) -> dict[str, NDArray[np.float64]]:

@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 from rich.table import Table
 
+from linegym import policies as shipped
 from linegym.perturbations import BENCHMARK
 from linegym.plant import HORIZON
 from linegym.play import Played, play
-from linegym import policies as shipped
 from linegym.scores import score
 from linegym.splits import named
 from linegym.variants import FAMILIES, Variant

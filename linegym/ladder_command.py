@@ -22,7 +22,7 @@ every policy. Made by `{made_by}`.
 EXPLAINED = {
     "returns": "Return",
     "score": "Score: 0 is random, 1 the oracle, per variant",
-    "success": "Episodes that succeed: every fault that counts closed rightly in time, output at least 0.9 of the oracle's",
+    "success": "Episodes that succeed: every fault that counts repaired in time, 0.9 of the oracle's output",
     "repaired": "Faults that count, closed rightly in time",
     "mended": "Faults closed rightly, in time or not",
 }

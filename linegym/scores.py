@@ -1,7 +1,7 @@
 """Scores: a return between that of acting at random, 0, and that of knowing every fault, 1.
 
-Both were played on every variant of the benchmark, on those without any family above its nuisance level, and on those
-beyond; the means of four episodes in the evaluation namespace ship as ``data/baselines.csv``, made by
+Both were played on every variant of the benchmark and on every template without any family above its nuisance level;
+the means of four episodes in the evaluation namespace ship as ``data/baselines.csv``, made by
 ``data/make_baselines.py``. So does the oracle's output, of which an episode needs 0.9 to succeed.
 """
 
@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from linegym.errors import VariantError
+from linegym.perturbations import BENCHMARK
 from linegym.tables import published
 from linegym.templates import CustomTemplate
 from linegym.variants import FAMILIES, Variant
@@ -20,7 +21,7 @@ NEEDED = 0.9
 """Share of the oracle's output that an episode needs to succeed."""
 EPISODES = 4
 """Episodes of each variant that were played."""
-PLACES = ("clean", *(f"{family}:{intensity}" for family in FAMILIES for intensity in range(1, 8)))
+PLACES = ("clean", *(f"{family}:{intensity}" for family in FAMILIES for intensity in BENCHMARK))
 """Columns of the file: what disturbs a template, one family at a time."""
 
 
@@ -49,7 +50,7 @@ def _published() -> dict[str, tuple[Baseline, ...]]:
 def baseline(variant: Variant) -> Baseline | None:
     """Return what is reached on a variant, None for a line or parameters of one's own.
 
-    Under several families at once, each is taken to add what it adds alone to the returns, and to leave the share of
+    Beyond intensity 5, it is what is reached at 5. Under several families at once, each is taken to add what it adds alone to the returns, and to leave the share of
     the output that it leaves alone.
     """
     if isinstance(variant.template, CustomTemplate):
@@ -59,7 +60,7 @@ def baseline(variant: Variant) -> Baseline | None:
         if not isinstance(level, int):
             return None
         if level:
-            places.append(PLACES.index(f"{family}:{level}"))
+            places.append(PLACES.index(f"{family}:{min(level, BENCHMARK[-1])}"))
     row = _published()[variant.template.name]
     found = clean = row[0]
     for place in places:

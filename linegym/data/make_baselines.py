@@ -1,7 +1,7 @@
 """Write ``baselines.csv`` anew: ``python -m linegym.data.make_baselines --threads 2``.
 
 Needed whenever the plant, the perturbations, the rewards or the two policies change: a test plays some variants again
-and compares. Takes about {minutes} minutes on two cores.
+and compares. About 40 million steps: six minutes on two free cores.
 """
 
 from __future__ import annotations

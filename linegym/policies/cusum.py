@@ -37,7 +37,7 @@ STANDS = 9
 SILENT = 8
 """Age of a sample beyond that of the switch's other stations that is the controller's own doing [ticks]."""
 CALM, LONGEST = 10, 20
-"""How long an alarm is watched before it is dismissed: when nothing speaks for a fault, and when little does [ticks]."""
+"""How long an alarm is watched before it is dismissed: when nothing speaks for a fault, when little does [ticks]."""
 RESTS = 12
 """How long a repaired station is left alone [ticks]."""
 TRIED = 90
@@ -140,7 +140,11 @@ class Cusum:
         gain, following = np.full(shape, RULED_OUT), np.full(shape, RULED_OUT)
         tried = np.where(self._tried_for > 0, self._tried, np.int16(0))
         for fault, one in self.evidence.gains().items():
-            ruled_out = self._forbidden[fault] | (tried == fault) | (~down if fault == Fault.JAM else down & (fault not in HALTING))
+            ruled_out = (
+                self._forbidden[fault]
+                | (tried == fault)
+                | (~down if fault == Fault.JAM else down & (fault not in HALTING))
+            )
             np.copyto(one, RULED_OUT, where=ruled_out)
             ahead = one > gain
             second = np.where(ahead, best, np.where(one > following, np.int16(fault), second))

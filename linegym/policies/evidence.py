@@ -22,6 +22,8 @@ SMOOTHING = np.float32(0.12)
 LARGEST = np.float32(7.0)
 """Residuals beyond this are cut to it: an impulse is no fault [usual spread]."""
 NOISE_GAIN = np.float32(0.03)
+SCAN_GAIN = np.float32(0.06)
+"""Gain of the scan that the time of a part is held against: about four parts, as the time itself."""
 FLOOR = (0.15, 0.15, 0.15, 0.07)
 """Smallest deviation that counts as the line's own, by feature."""
 STARTING = (0.35, 0.35, 0.35, 0.12)
@@ -97,14 +99,14 @@ class Evidence:
         same = sight.values[0] == self._first
         self.flat = np.where(fresh, np.where(same, self.flat + np.int16(1), np.int16(0)), self.flat)
         self._first = np.where(fresh, sight.values[0], self._first)
-        gain = fresh * SMOOTHING
+        gain = fresh * self.present * SMOOTHING
         wanted = self.expected.of_age(sight.age)
         for k in range(CHANNELS):
             residual = np.clip(sight.values[k] - wanted[k], -LARGEST, LARGEST)
             self.deviation[k] += gain * (residual - self.deviation[k])
         running = (sight.panel == Panel.RUNNING).astype(np.float32)
         self._duty += SMOOTHING * (running - self._duty)
-        self._scan += np.float32(0.06) * (sight.scan - self._scan)
+        self._scan += SCAN_GAIN * (np.maximum(sight.scan, np.float32(1)) - self._scan)  # a fast scan hurries nobody
         self.deviation[CHANNELS] = self.present * (sight.cycle / self._usual_cycle() - 1)
         self._learn()
         self._note_inspections(sight)
@@ -115,7 +117,7 @@ class Evidence:
         found = np.zeros_like(ticks)
         for spread in SPREADS:
             found += np.ceil(ticks * np.float32(1 + spread))
-        usual: Reals = found / (len(SPREADS) * self._cycles)
+        usual: Reals = found / (np.float32(len(SPREADS)) * self._cycles)
         return usual
 
     def _learn(self) -> None:
@@ -159,8 +161,7 @@ class Evidence:
     def weights(self) -> Reals:
         """Return what a squared deviation of each feature weighs: (FEATURES, n, 1)."""
         floor = np.square(np.array(FLOOR, np.float32))[:, None, None]
-        weights: Reals = 1 / np.maximum(self._variance, floor)
-        return weights
+        return np.reciprocal(np.maximum(self._variance, floor), dtype=np.float32)
 
     def gains(self) -> dict[Fault, Reals]:
         """Return how much better each class explains what came than no fault does: (n, 24) each."""
@@ -183,7 +184,7 @@ class Evidence:
                 more_pull, more_size = self._measurement(looked, shown)
                 pull[looked] += more_pull
                 size[looked] += more_size
-            severity = np.clip(pull / np.maximum(size, np.float32(1e-6)), LEAST, 1)
+            severity: Reals = np.clip(pull / np.maximum(size, np.float32(1e-6)), LEAST, np.float32(1))
             found[fault] = severity * (2 * pull - severity * size)
         found[Fault.SENSOR_DRIFT] = weights[0] * np.square(self.deviation[0]) - 2
         return found

@@ -77,7 +77,7 @@ class Expected:
         """Let a tick pass in which stations did what is seen."""
         pace = np.where(sight.throttled, np.float32(THROTTLED_SPEED), np.float32(1)) * (sight.panel == Panel.RUNNING)
         effort = pace * sight.scan
-        first = np.where(self._fast, pace / np.maximum(sight.scan, np.float32(0.25)), effort)
+        first = np.where(self._fast, pace / np.maximum(sight.scan, np.float32(1)), effort)
         for k in range(CHANNELS):
             target = self._idle[k] + self._effort[k] * (effort if k else first)
             self._now[k] += self._lag[k] * (target - self._now[k])
