@@ -127,7 +127,7 @@ class LineEnv(gym.Env[Any, Any]):
     | -0.002 | each tick of each technician on the way |
     | -0.01 | each inspection |
     | -0.2 | each work order closed in vain, and each real fault dismissed |
-    | -6 | each work order closed late |
+    | -2 | each work order closed late |
     | -0.01 | each command that is not possible |
 
     ## Starting State
