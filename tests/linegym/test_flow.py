@@ -24,7 +24,7 @@ from linegym import layout
 from linegym.batch import Batch
 from linegym.blueprint import WHOLE_TICK, Plant, Station
 from linegym.perturbations import LoadPerturbation, NetworkPerturbation, SensorPerturbation
-from linegym.plant import SINK, SOURCE
+from linegym.plant import CLAIM_DISTURBANCE, CLAIMS, FIRST_DIAGNOSE, SINK, SOURCE, STATIONS, Verb
 from linegym.templates import CustomTemplate
 from linegym.variants import Variant
 
@@ -59,16 +59,28 @@ class Serial:
 
 
 def outputs(line: Serial, rows: int, ticks: int, warm_up: int = 0) -> NDArray[np.int32]:
-    """Return what each of ``rows`` lines puts out in the ticks after the warm-up."""
-    batch = Batch([line.variant()] * rows, horizon=warm_up + ticks + 1, masks=False)
+    """Return what each of ``rows`` lines puts out in the ticks after the warm-up.
+
+    Somebody dismisses the alarms, which long cycles and readings without noise raise: unanswered they would stop
+    their stations, and the theory knows nothing of that.
+    """
+    batch = Batch([line.variant()] * rows, horizon=warm_up + ticks + 1, commands=3)
     batch.reset(np.arange(rows, dtype=np.uint64))
-    nothing = np.zeros((rows, 1, 3), np.int32)
     before = np.zeros(rows, np.int32)
     for tick in range(warm_up + ticks):
         if tick == warm_up:
             before = batch.facts[:, OUTPUT].copy()
-        batch.step(nothing)
+        batch.step(dismissals(batch.masks))
     return batch.facts[:, OUTPUT] - before
+
+
+def dismissals(masks: NDArray[np.bool_]) -> NDArray[np.int32]:  # (rows, 3, 3)
+    """Return commands that dismiss up to three alarms of each line."""
+    first = FIRST_DIAGNOSE + CLAIM_DISTURBANCE
+    latched = masks[:, first : first + STATIONS * CLAIMS : CLAIMS]
+    stations = np.argsort(~latched, axis=1, kind="stable")[:, :3]
+    verbs = np.where(np.take_along_axis(latched, stations, axis=1), Verb.DIAGNOSE, Verb.NOOP)
+    return np.stack([verbs, stations, np.full_like(stations, CLAIM_DISTURBANCE)], axis=2).astype(np.int32)
 
 
 def rate(counts: NDArray[np.integer] | list[int], ticks: int) -> tuple[float, float]:
