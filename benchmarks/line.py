@@ -313,7 +313,7 @@ def main() -> int:
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="interpreter that has the peers")
     options = parser.parse_args()
     train = split("train")
-    rates, agree = compete(train, 3 if options.quick else 11, options.peers)
+    rates, agree = compete(train, 5 if options.quick else 15, options.peers)
     rows = rows_of(rates)
     state, whole = memory(train[:MANY])
     rows.append(Row("memory, state [kB]", state, "bar", 10.0, 1.0, least=False))
