@@ -162,7 +162,7 @@ G_ROW = G_LINE + 8
     V_PERIODIC,
     V_SPIKE_P,
     V_SPIKE,
-    V_RIPPLE,  # growth of the noise with load
+    V_RIPPLE,  # noise that a scan off its nominal adds [normalised units a unit of scan]
     V_TARGET,  # output that success needs [parts]
 ) = range(22)
 V_ROW = 22

@@ -53,7 +53,7 @@ LOAD: Ladder = {
     "periodic": (0.0, 0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3),
     "spike_p": (0.0005, 0.002, 0.02, 0.045, 0.065, 0.1, 0.14, 0.2),
     "spike": (0.1, 0.3, 0.75, 1.1, 1.4, 1.8, 2.1, 2.4),
-    "ripple": (0.0, 0.0, 13.0, 30.0, 50.0, 90.0, 140.0, 200.0),
+    "ripple": (0.0, 0.0, 2.0, 4.5, 7.5, 13.5, 21.0, 30.0),
 }
 
 BANDWIDTH = 20e6
@@ -234,8 +234,8 @@ class LoadPerturbation(_Ladder):
     """Probability that a spike begins [per tick]; it lasts 5 to 20 ticks and meets each station with probability ½."""
     spike: float = _in(0, 4, 0)
     """Height of a spike [nominal scan times]."""
-    ripple: float = _in(0, 1000, 0)
-    """Growth of sensor noise for each nominal scan time off nominal [share]."""
+    ripple: float = _in(0, 100, 0)
+    """Sensor noise that each nominal scan time off nominal adds: currents ripple [normalised units]."""
 
     @classmethod
     def at(cls, intensity: int) -> Self:

@@ -44,7 +44,7 @@ def sense(lines: Lines, scan: Reals, t: int) -> None:
     luck = numbers.unit(words[3])
     start = h[L.H_PHASE].astype(np.int64) * 256
     phase = start + t * (P.SINE_INCREMENT + h[L.H_JITTER].astype(np.int64) * P.SINE_JITTER)
-    noise = law[L.V_NOISE] * (1 + law[L.V_RIPPLE] * np.abs(scan - 1))
+    noise = law[L.V_NOISE] + law[L.V_RIPPLE] * np.abs(scan - 1)
     normal = numbers.normal(words[:3].ravel()).reshape(3, -1)
     reading = np.empty((P.CHANNELS, lines.cells))
     for k in range(P.CHANNELS):

@@ -153,7 +153,7 @@ static void sense(Line *line, int s, double scan, int t) {
     uint32_t w[4];
     word(line->key, SENSE, s, t, w);
     int64_t start = (int64_t)h[H_PHASE] * 256, phase = start + (int64_t)t * (SINE_INCREMENT + h[H_JITTER] * SINE_JITTER);
-    double noise = V[V_NOISE] * (1 + V[V_RIPPLE] * fabs(scan - 1)), luck = u(w[3]);
+    double noise = V[V_NOISE] + V[V_RIPPLE] * fabs(scan - 1), luck = u(w[3]);
     if (h[H_HOLD] > 0) h[H_HOLD] -= 1;
     else if (luck >= 1 - V[V_HOLD_P]) h[H_HOLD] = HOLD_TICKS;
     for (int k = h[H_HOLD] > 0 || h[H_FAULT] == SENSOR_STUCK; k < CHANNELS; k++) {

@@ -113,7 +113,7 @@ def sense(
     start = int(H[h + L.H_PHASE]) * 256
     phase = (start + t * (P.SINE_INCREMENT + int(H[h + L.H_JITTER]) * P.SINE_JITTER)) % P.SINE_TURN
     wander = (start + t * P.WANDER_INCREMENT) % P.SINE_TURN
-    noise = V[L.V_NOISE] * (1.0 + V[L.V_RIPPLE] * abs(scan - 1.0))
+    noise = V[L.V_NOISE] + V[L.V_RIPPLE] * abs(scan - 1.0)
     impulse = 0.0
     if rng.unit(w3) < V[L.V_IMPULSE_P]:
         impulse = V[L.V_IMPULSE]

@@ -60,7 +60,7 @@ class Sensors:
         laws = self._setting.disturbance
         k, primary = channel.number, channel.number == 0
         reading = body.value(channel.quantity) * self._gain(t, k, words)
-        noise = laws.noise * (1 + laws.ripple * abs(scan - 1))
+        noise = laws.noise + laws.ripple * abs(scan - 1)
         kind = self._setting.blueprint.noise if primary else SECONDARY_NOISE
         reading = reading + noise * kind * channel.scale * normal(words[k])
         start = self.phase * 256 + k * CHANNEL_SHIFT
