@@ -4,9 +4,9 @@ If a straight cut through the observation names the fault class, the benchmark i
 strongest intensity costs the probe anything, the perturbation does not perturb. So the audit asks for a slope: balanced
 accuracy from 0.9 at intensity 1 down to between 0.5 and 0.7 at 5, by 0.04 to 0.12 a step, in every family.
 
-The runs are supervised: a foreman who knows each fault lets it stand for a while, so that it can be seen, and then has it
-mended. Each station with a fault of some age gives a sample, and as many sound stations; templates of the test are not
-those of the training.
+The runs are supervised: a foreman who knows each fault lets it stand for a while, so that it can be seen, and then has
+it mended. Each station with a fault of some age gives a sample, and as many sound stations; templates of the test are
+not those of the training.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def _by_quantity(seen: Features, quantities: NDArray[np.int64]) -> Features:
         quantities: (n, 3) what each channel of a line measures
 
     Returns:
-        (n, 24, features): value and spread of each quantity, which is the primary one, its value, spread and size, then the rest.
+        (n, 24, features): value and spread of each quantity, which is the primary one, its value, spread and size,
+        then the rest.
     """
     n = len(seen)
     placed = np.zeros((n, P.STATIONS, 3 * QUANTITIES))
@@ -94,8 +95,8 @@ def _foreman(batch: Batch, age: NDArray[np.int64]) -> NDArray[np.int32]:
             technician, station = np.unravel_index(int(dispatch[row].argmax()), dispatch[row].shape)
             commands[row, 0] = P.Verb.DISPATCH, station, technician
         elif diagnose_now[row].any():
-            station = int(diagnose_now[row].argmax())
-            commands[row, 0] = P.Verb.DIAGNOSE, station, claim[row, station]
+            faulty = int(diagnose_now[row].argmax())
+            commands[row, 0] = P.Verb.DIAGNOSE, faulty, claim[row, faulty]
         elif dismiss[row].any():
             commands[row, 0] = P.Verb.DIAGNOSE, int(dismiss[row].argmax()), P.CLAIM_DISTURBANCE
         else:

@@ -27,6 +27,7 @@ from linegym.kernel.batch import (
 )
 from linegym.rng import EVALUATION
 from linegym.tables import NORMAL, SINE
+
 if TYPE_CHECKING:
     from linegym.variants import Variant
 
@@ -96,6 +97,7 @@ class Batch:
         self._keys = np.zeros(n, np.uint64)
         self._seeds = np.zeros(n, np.uint64)
         self._scratch = np.zeros((self.threads, 3, 4, P.STATIONS), np.int64)
+        self._faults = self._short[:, L.H_FAULT : P.STATIONS * L.H_STRIDE : L.H_STRIDE]
         self._begun = False
         self.observations = np.zeros((n, L.SEEN_ROW), np.float32)
         """(n, 632)"""
@@ -118,7 +120,7 @@ class Batch:
         self.variants = list(variants)
         """The variant of each row's present episode."""
         self._places: dict[str, int] = {}
-        plants = []
+        plants: list[tuple[NDArray[np.int32], NDArray[np.float64]]] = []
         for variant in variants:
             if variant.template.name not in self._places:
                 self._places[variant.template.name] = len(plants)
@@ -145,9 +147,7 @@ class Batch:
         self._next_uids[row] = variant.uid
         self._next_laws[row] = variant.row()
 
-    def reset(
-        self, seeds: NDArray[np.uint64] | None = None, rows: NDArray[np.bool_] | None = None
-    ) -> None:
+    def reset(self, seeds: NDArray[np.uint64] | None = None, rows: NDArray[np.bool_] | None = None) -> None:
         """Begin an episode in the rows named (none named: all).
 
         Args:
@@ -181,7 +181,7 @@ class Batch:
         if ended.any():
             if self._mode == DISABLED:
                 rows = np.flatnonzero(ended)[:8].tolist()
-                raise ArgumentError(f"rows {rows} have ended; reset them before the next step, or use an autoreset mode")
+                raise ArgumentError(f"rows {rows} have ended; reset them first, or use an autoreset mode")
             self._follow(ended)
         self._advance(np.ascontiguousarray(commands, np.int32))
         if self._mode == SAME_STEP and self.truncated.any():
@@ -228,11 +228,7 @@ class Batch:
 
     def faults(self) -> NDArray[np.int16]:
         """Return the true fault class of each station: (n, 24), 0 none; for judging, not for policies."""
-        return self._field(L.H_FAULT)
-
-    def _field(self, field: int) -> NDArray[np.int16]:
-        stations = self._short[:, : P.STATIONS * L.H_STRIDE].reshape(self.n, P.STATIONS, L.H_STRIDE)
-        return stations[:, :, field].copy()
+        return self._faults.copy()
 
     def save(self, row: int) -> RowState:
         """Return all that the line in a row is now."""

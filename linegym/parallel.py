@@ -23,7 +23,7 @@ from linegym.shares import Moment, Shares, shares
 from linegym.variants import Variant
 
 try:
-    from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # ships no type information
+    from pettingzoo import ParallelEnv
 except ModuleNotFoundError as error:
     if error.name != "pettingzoo":
         raise

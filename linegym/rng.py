@@ -7,12 +7,13 @@ tables, so all machines agree to the last bit (``docs/reference/plant.md``, Numb
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import numpy as np
-from linegym.kernel.compiled import compiled
 from numpy.typing import NDArray
 
+from linegym.kernel.compiled import compiled
 from linegym.plant import SINE_TURN
 
 Words: TypeAlias = tuple[int, int, int, int]
@@ -54,7 +55,7 @@ def words(key: np.uint64, stream: int, index: int, tick: int) -> Words:
         p0, p1 = _M0 * x0, _M1 * x2
         x0, x1, x2, x3 = (p1 >> _32) ^ x1 ^ k0, p1 & _LOW, (p0 >> _32) ^ x3 ^ k1, p0 & _LOW
         k0, k1 = (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
-    return np.int64(x0), np.int64(x1), np.int64(x2), np.int64(x3)
+    return np.int64(x0), np.int64(x1), np.int64(x2), np.int64(x3)  # type: ignore[return-value]  # int to numba
 
 
 @compiled
@@ -76,8 +77,8 @@ def unit(word: int) -> float:
 @compiled
 def normal(word: int, table: NDArray[np.float64]) -> float:
     """Return a standard normal number by linear interpolation in a table that is finer towards the tails."""
-    positive = word >= 0x80000000
-    h = 0xFFFFFFFF - word if positive else word
+    positive = word >> 31
+    h = word ^ (-positive & 0xFFFFFFFF)  # without a branch that could not be foreseen
     if h >= 1 << 26:
         shift, offset, scale = 22, 0, 2.0**-22
     elif h >= 1 << 20:
@@ -89,7 +90,7 @@ def normal(word: int, table: NDArray[np.float64]) -> float:
     cell = offset + (h >> shift)
     a, b = table[cell], table[cell + 1]
     size = a + float(h & ((1 << shift) - 1)) * scale * (b - a)
-    return size if positive else -size
+    return math.copysign(size, float(positive) - 0.5)
 
 
 @compiled

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import get_thread_id, njit, prange
+from numba import get_thread_id, prange  # type: ignore[attr-defined]  # public, but not in its __all__
 from numpy.typing import NDArray
 
 from linegym import layout as L
 from linegym import plant as P
 from linegym import rng
 from linegym.kernel import observe
-from linegym.kernel.compiled import compiled, revision
+from linegym.kernel.compiled import compiled, entry, revision
 from linegym.kernel.rows import IntRow, RealRow, Scratch, ShortRow
 from linegym.kernel.step import begin, tick
 
@@ -256,7 +256,7 @@ def _entries(source: int) -> tuple[Callable[..., None], ...]:
 
 
 _step, _step_many, _reset, _show = _entries(revision())
-step_serial: Step = njit(cache=True, error_model="numpy", _nrt=False)(_step)
-step_parallel: Step = njit(cache=True, error_model="numpy", parallel=True)(_step_many)
-reset_rows: Reset = njit(cache=True, error_model="numpy", _nrt=False)(_reset)
-show_row: Look = njit(cache=True, error_model="numpy", _nrt=False)(_show)
+step_serial: Step = entry(_step)
+step_parallel: Step = entry(_step_many, parallel=True)
+reset_rows: Reset = entry(_reset)
+show_row: Look = entry(_show)

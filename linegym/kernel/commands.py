@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from linegym.kernel.compiled import apart, compiled
-
 from linegym import layout as L
 from linegym import plant as P
+from linegym.kernel.compiled import apart, compiled
 from linegym.kernel.rows import IntRow, ShortRow
 
 

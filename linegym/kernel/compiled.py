@@ -5,29 +5,36 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from importlib.resources import files
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+_njit: Any = njit  # its types leave out the option that turns reference counts off
+
 
 def compiled(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a part of the kernel into its callers.
 
     An array argument is seven numbers and a reference count at every call, so the parts are inlined and do without
-    counts (which also proves that they ask for no memory). ``fastmath`` is off: nothing is fused or reordered. The numpy
-    error model leaves out the tests for division by zero.
+    counts (which also proves that they ask for no memory). ``fastmath`` is off: nothing is fused or reordered. The
+    numpy error model leaves out the tests for division by zero.
     """
-    return cast(
-        Callable[Arguments, Result], njit(error_model="numpy", forceinline=True, _nrt=False)(function)
-    )
+    return cast(Callable[Arguments, Result], _njit(error_model="numpy", forceinline=True, _nrt=False)(function))
 
 
 def apart(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a large part of the kernel once, to be called: inlined everywhere it would take minutes to compile."""
-    return cast(Callable[Arguments, Result], njit(error_model="numpy", _nrt=False)(function))
+    return cast(Callable[Arguments, Result], _njit(error_model="numpy", _nrt=False)(function))
+
+
+def entry(function: Callable[Arguments, Result], *, parallel: bool = False) -> Callable[Arguments, Result]:
+    """Compile a function that Python calls, and keep it on disk; ``parallel`` ones need the reference counts."""
+    options = {"parallel": True} if parallel else {"_nrt": False}
+    made = _njit(cache=True, error_model="numpy", **options)
+    return cast(Callable[Arguments, Result], made(function))
 
 
 def revision() -> int:

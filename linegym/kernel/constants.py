@@ -1,4 +1,4 @@
-"""The tables of ``linegym.plant`` as arrays: indexed by a running number, an array is one load, a tuple a chain of tests."""
+"""The tables of ``linegym.plant`` as arrays: one load by a running index, where a tuple would be a chain of tests."""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from linegym.kernel.compiled import apart, compiled
 
 from linegym import layout as L
 from linegym import plant as P
 from linegym.kernel import constants as C
+from linegym.kernel.compiled import apart, compiled
 from linegym.kernel.flow import plan
 from linegym.kernel.rows import FloatRow, IntRow, RealRow, ShortRow
 from linegym.kernel.sensing import true_value, usual

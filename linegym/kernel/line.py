@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from linegym.kernel.compiled import compiled
 
 from linegym import layout as L
 from linegym import plant as P
 from linegym import rng
+from linegym.kernel.compiled import compiled
 from linegym.kernel.rows import FloatRow, IntRow, RealRow, ShortRow
 
 

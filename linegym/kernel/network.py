@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from linegym.kernel.compiled import compiled
 
 from linegym import layout as L
 from linegym import plant as P
 from linegym import rng
 from linegym.kernel import constants as C
+from linegym.kernel.compiled import compiled
 from linegym.kernel.rows import FloatRow, IntRow, RealRow, ShortRow, WordsRow
 from linegym.kernel.sensing import usual
 

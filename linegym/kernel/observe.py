@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from linegym.kernel.compiled import apart, compiled
 
 from linegym import layout as L
 from linegym import plant as P
 from linegym.kernel import constants as C
 from linegym.kernel.commands import may_diagnose
+from linegym.kernel.compiled import apart, compiled
 from linegym.kernel.flow import is_down
 from linegym.kernel.rows import FloatRow, IntRow, MaskRow, RealRow, ShortRow
 from linegym.kernel.sensing import usual

@@ -1,14 +1,14 @@
-"""What really happens inside a station, and what its sensors make of it (``docs/reference/plant.md``, Physics, Sensors)."""
+"""What happens inside a station, and what its sensors make of it (``docs/reference/plant.md``, Physics, Sensors)."""
 
 from __future__ import annotations
 
 import numpy as np
-from linegym.kernel.compiled import compiled
 
 from linegym import layout as L
 from linegym import plant as P
 from linegym import rng
 from linegym.kernel import constants as C
+from linegym.kernel.compiled import compiled
 from linegym.kernel.rows import FloatRow, IntRow, RealRow, ShortRow, WordsRow
 
 

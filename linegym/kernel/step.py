@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from linegym.kernel.compiled import apart, compiled
 
 from linegym import layout as L
 from linegym import plant as P
 from linegym import rng
 from linegym.kernel import commands, crew, flow, line, network, sensing
+from linegym.kernel.compiled import apart, compiled
 from linegym.kernel.rows import FloatRow, IntRow, RealRow, Scratch, ShortRow
 
 
 @compiled
-def begin_station(
-    H: ShortRow, I: IntRow, F: FloatRow, T: IntRow, G: RealRow, V: RealRow, key: np.uint64, s: int
-) -> None:
+def begin_station(H: ShortRow, F: FloatRow, T: IntRow, G: RealRow, V: RealRow, key: np.uint64, s: int) -> None:
     """Set station ``s`` to the start of an episode."""
     h, f = s * L.H_STRIDE, s * L.F_STRIDE
     for field in (L.H_CLAIM, L.H_TECH, L.H_LAST, L.H_THROTTLE_DUE, L.H_INSPECTED):
@@ -61,7 +59,7 @@ def begin(
     w0, _, _, _ = rng.words(key, P.Stream.PLAN, 0, 0)
     certain = (w0 * stations) >> 32
     for s in range(stations):
-        begin_station(H, I, F, T, G, V, key, s)
+        begin_station(H, F, T, G, V, key, s)
         flow.plan(H, I, T, G, key, s, 0, s == certain, horizon)
     H[L.H_BUFFER + P.SOURCE] = 1
     for k in range(P.TECHNICIANS):

@@ -7,24 +7,36 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from linegym import layout
+from linegym import layout, plant
 from linegym.batch import Batch
 from linegym.perturbations import LoadPerturbation, NetworkPerturbation, SensorPerturbation
 from linegym.templates import TEMPLATES, CustomTemplate
 from linegym.topologies import TOPOLOGIES
 from linegym.variants import FAMILIES, Variant, variant
 
-OFF = {"sensor": SensorPerturbation(), "network": NetworkPerturbation(), "load": LoadPerturbation()}
+OFF = {"sensor": SensorPerturbation(noise=0.1), "network": NetworkPerturbation(), "load": LoadPerturbation()}
 TRUTH = (layout.F_TEMPERATURE, layout.F_VIBRATION, layout.F_CURRENT, layout.F_SEVERITY)
 
 
 def run(variants: list[Variant], ticks: int) -> Batch:
-    """Return a batch after so many ticks in which nobody did anything."""
+    """Return a batch after so many ticks in which alarms were dismissed and nothing else was done."""
     batch = Batch(variants, horizon=ticks, autoreset="disabled", masks=False)
     batch.reset(np.full(len(variants), 7, np.uint64))
     for _ in range(ticks):
-        batch.step(np.zeros((len(variants), 1, 3), np.int32))
+        batch.step(dismissals(batch))
     return batch
+
+
+def dismissals(batch: Batch) -> np.ndarray:
+    """Return commands (n, 1, 3) that dismiss an alarm in each line: one that nobody answers stops its station."""
+    stations = batch.observations[:, : layout.SEEN_CREW].reshape(batch.n, plant.STATIONS, layout.SEEN_STRIDE)
+    ringing = stations[:, :, 18] == 1
+    commands = np.zeros((batch.n, 1, 3), np.int32)
+    rows = ringing.any(axis=1)
+    commands[rows, 0, 0] = plant.Verb.DIAGNOSE
+    commands[rows, 0, 1] = ringing.argmax(axis=1)[rows]
+    commands[rows, 0, 2] = plant.CLAIM_DISTURBANCE
+    return commands
 
 
 def fact(batch: Batch, name: str) -> np.ndarray:
