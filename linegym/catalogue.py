@@ -6,12 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from linegym.checkup import checkup
 from rolf.environments import TaskEntry, Verdict
+from rolf.exhibit import Section, Watcher
 
-__all__ = ["EXAMPLE", "SUMMARY", "checkup", "tasks", "validate"]
+__all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "checkup", "demonstrate", "recognises", "tasks", "validate"]
 
-SUMMARY = "a production line that wears out and fails; TOPOLOGY/SENSOR/PROTOCOL/FAULT+FAMILY:INTENSITY names one"
-EXAMPLE = 'gymnasium.make_vec("linegym:LineEnv-v1", num_envs=64, variants="train")'
+SUMMARY = "a production line that wears out and fails"
+HEADINGS = "set", "variants", "disturbed by"
+EXAMPLE = 'gymnasium.make_vec("linegym:LineEnv-v1", num_envs=64, variants="train")  # make takes one, variant=ID'
 """How to make some of what ``tasks`` lists."""
+
+NAMES = 4
+"""Names in an id before its families."""
 
 _PURPOSES = {
     "all": "the whole benchmark",
@@ -44,3 +49,17 @@ def validate(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
     from linegym.validation import validate_all
 
     yield from validate_all(names, seeds)
+
+
+def recognises(name: str) -> bool:
+    """See ``rolf.environments.Environment.recognises``: a set, or an id, whose first part has four names."""
+    from linegym.splits import SETS
+
+    return name in SETS or name.count("/") == NAMES - 1
+
+
+def demonstrate(count: int, seed: int, watcher: Watcher) -> Iterator[Section]:
+    """See ``rolf.environments.Exhibitor.demonstrate``."""
+    from linegym.demonstration import demonstrate
+
+    yield from demonstrate(count, seed, watcher)

@@ -6,7 +6,8 @@ An environment joins the command line by one line of packaging metadata:
     "TermEnv-v1" = "termgym.catalogue"
 
 The name is the environment's Gymnasium id, the value a module that offers what `Environment` asks for. So `rolf list`,
-`rolf tasks` and `rolf doctor` reach environments that rolf has never heard of, those of other distributions too.
+`rolf tasks` and `rolf doctor` reach environments that rolf has never heard of, those of other distributions too. A
+module may offer more: with what `Exhibitor` asks for it has a part in `rolf demo`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import entry_points
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
+
+from rolf.exhibit import Section, Watcher
 
 GROUP = "rolf.environments"
 
@@ -77,6 +80,10 @@ class Environment(Protocol):
 
     SUMMARY: str
     """One line for lists."""
+    HEADINGS: tuple[str, str, str]
+    """What name, summary and causes of a `TaskEntry` are called here."""
+    EXAMPLE: str
+    """How to make one of what `tasks` lists, as a line of Python."""
 
     def tasks(self) -> Sequence[TaskEntry]:
         """Return the tasks, sorted by name."""
@@ -88,8 +95,28 @@ class Environment(Protocol):
             LookupError: no task has one of the names.
         """
 
+    def recognises(self, name: str) -> bool:
+        """Return whether a name is of the kind that `validate` takes, even if nothing is called so."""
+
     def checkup(self) -> Iterable[Finding]:
         """Say what works on this machine, found by trying."""
+
+
+@runtime_checkable
+class Exhibitor(Protocol):
+    """What an environment offers besides that has something to show."""
+
+    def demonstrate(self, count: int, seed: int, watcher: Watcher) -> Iterator[Section]:
+        """Show what the environment is and what it can do here, measured now, one section as soon as it is ready.
+
+        Args:
+            count: How many of it to run at once.
+            seed: What the episodes begin with.
+            watcher: Whoever waits.
+
+        Raises:
+            RuntimeError: this machine cannot run it.
+        """
 
 
 def environments() -> dict[str, Environment]:

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from rolf.environments import TaskEntry, Verdict
 from termgym.checkup import checkup
 
-__all__ = ["SUMMARY", "checkup", "tasks", "validate"]
+__all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "checkup", "recognises", "tasks", "validate"]
 
 SUMMARY = "a real Linux terminal"
+HEADINGS = "task", "symptom", "causes"
+EXAMPLE = 'gymnasium.make("termgym:TermEnv-v1", task="git-dirty-pull")  # or "git-dirty-pull/modified", one cause'
+"""How to make one of what ``tasks`` lists."""
 
 
 def tasks() -> Sequence[TaskEntry]:
@@ -24,3 +27,11 @@ def validate(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
     from termgym.tasks.validation import validate_all
 
     yield from validate_all(names, seeds)
+
+
+def recognises(name: str) -> bool:
+    """See ``rolf.environments.Environment.recognises``: a family, or MODULE:NAME."""
+    from termgym.tasks import families
+
+    family = name.partition("@")[0].partition("/")[0]
+    return family in families() or ":" in family

@@ -7,10 +7,10 @@ import json
 import click
 
 
-@click.command("list", short_help="List environments, tasks and causes.")
+@click.command("list", short_help="List environments and what can be played in them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def command(as_json: bool) -> None:
-    """List the environments, their tasks, and the causes behind each task's symptom."""
+    """List the environments and what can be played in them: tasks with their causes, sets of production lines."""
     from dataclasses import asdict
 
     from rolf.environments import environments
@@ -18,7 +18,11 @@ def command(as_json: bool) -> None:
     found = environments()
     if as_json:
         rows = {
-            env_id: {"summary": environment.SUMMARY, "tasks": [asdict(task) for task in environment.tasks()]}
+            env_id: {
+                "summary": environment.SUMMARY,
+                "example": environment.EXAMPLE,
+                "tasks": [asdict(task) for task in environment.tasks()],
+            }
             for env_id, environment in found.items()
         }
         click.echo(json.dumps(rows, indent=2))
@@ -30,14 +34,8 @@ def command(as_json: bool) -> None:
     console = Console()
     for env_id, environment in found.items():
         tasks = environment.tasks()
-        table = Table(
-            "task", "symptom", "causes", title=f"{env_id}: {environment.SUMMARY}", title_justify="left", box=None
-        )
+        table = Table(*environment.HEADINGS, title=f"{env_id}: {environment.SUMMARY}", title_justify="left", box=None)
         for task in tasks:
             table.add_row(task.name, task.summary, ", ".join(task.causes))
         console.print(table)
-        if tasks:
-            name = tasks[0].name
-            click.echo(
-                f'\nMake one with gymnasium.make("{env_id}", task="{name}"); "{name}/CAUSE" pins the cause.', err=True
-            )
+        click.echo(f"\n{environment.EXAMPLE}\n", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,12 @@ def validate(names: tuple[str, ...], seeds: int, as_json: bool) -> None:
     """Play each task's oracle, and nothing at all, in real worlds.
 
     A task is valid when its oracle succeeds, doing nothing does not, and the same seed gives the same world. NAME is
-    a task or TASK/CAUSE, or MODULE:NAME for one of your own in a file here; without one all are validated. FAULT: the
+    a task or TASK/CAUSE, a set of production lines or the id of one, or MODULE:NAME for a task of your own in a file
+    here; without one all are validated. FAULT: the
     machine failed, a service that never became ready included, and nothing is known of the task. Exit code 1 when any
     is not valid.
     """
-    if any(":" in name for name in names):
+    if any(":" in name.partition("/")[0] for name in names):
         sys.path.insert(0, "")  # an installed command does not look in the working directory, where MODULE lies
     count = valid = 0
     try:
@@ -64,10 +66,21 @@ def _verdicts(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
 
 
 def _owner(name: str, known: Mapping[str, Environment]) -> str:
-    """Return the id of the environment that has a task; where none has, of the first, which says what is wrong."""
-    family = name.partition("@")[0].partition("/")[0]
-    having = (env_id for env_id, environment in known.items() for task in environment.tasks() if task.name == family)
-    return next(having, next(iter(known)))
+    """Return the id of the environment that a name belongs to, or that knows the nearest to it.
+
+    That one then says what is wrong with the name.
+
+    Raises:
+        LookupError: the name is like nothing that there is.
+    """
+    for env_id, environment in known.items():
+        if environment.recognises(name):
+            return env_id
+    names = {task.name: env_id for env_id, environment in known.items() for task in environment.tasks()}
+    near = get_close_matches(name.partition("@")[0].partition("/")[0], names, n=1)
+    if not near:
+        raise LookupError(f"{name!r} is no task of {', '.join(known)}; `rolf list` shows what there is")
+    return names[near[0]]
 
 
 def _tell(verdict: Verdict, as_json: bool) -> None:

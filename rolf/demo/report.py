@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import platform
 from collections.abc import Sequence
@@ -12,7 +13,9 @@ from pathlib import Path
 import jinja2
 
 from rolf import __version__
+from rolf.demo.chart import draw
 from rolf.demo.measure import ResetCost, Throughput
+from rolf.exhibit import Section
 from rolf.screen import as_seen
 from rolf.step import Step
 
@@ -31,6 +34,8 @@ class Report:
     throughput: Throughput
     notes: Sequence[str]
     """What this machine lacks, with the line that installs it."""
+    sections: Sequence[Section] = ()
+    """What other environments show of themselves."""
 
     @property
     def verdict(self) -> str:
@@ -54,12 +59,20 @@ def render(report: Report) -> str:
     """Return the page."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["as_seen"] = lambda output: as_seen(output).plain
+    environment.filters["drawn"] = draw
+    environment.filters["inline"] = _inline
+    environment.tests["block"] = lambda block, name: type(block).__name__ == name
     template = environment.from_string(files("rolf.demo").joinpath("report.html").read_text(encoding="utf-8"))
     machine = f"Linux {platform.release()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
     fields = {name: getattr(report, name) for name in Report.__slots__}
     return template.render(
         **fields, total=report.total, verdict=report.verdict, digest=report.digest, version=__version__, machine=machine
     )
+
+
+def _inline(png: bytes) -> str:
+    """Return a picture as an address that holds it."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 def write(report: Report, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,32 @@ from rich.panel import Panel
 from rich.text import Text
 
 from rolf.demo.episode import play
+from rolf.demo.exhibition import exhibit
 from rolf.demo.measure import ResetCost, Throughput, measure_reset, measure_throughput
 from rolf.demo.report import Report, write
+from rolf.environments import environments
 from rolf.screen import show_diff, show_prompt, show_step
 from rolf.step import Step
 
 ENV_ID = "termgym:TermEnv-v1"
 
 
-def show(task: str, seed: int, shells: int, path: Path) -> Path:
+def show(task: str, seed: int, shells: int, lines: int, path: Path) -> Path:
     """Play, print and measure; return where the page is.
 
     Raises:
         LookupError: there is no such task.
-        RuntimeError: this machine cannot run the environment at all.
+        RuntimeError: this machine cannot run an environment at all.
     """
     console, talk = Console(highlight=False), Console(stderr=True, highlight=False)
+    report = _terminal(task, seed, shells, console, talk)
+    sections = [section for each in environments().values() for section in exhibit(each, lines, seed, console, talk)]
+    write(dataclasses.replace(report, sections=sections), path)
+    return path
+
+
+def _terminal(task: str, seed: int, shells: int, console: Console, talk: Console) -> Report:
+    """Play an episode in a terminal, and measure what it costs."""
     notes: list[str] = []
     env, observation, settings = _begin(task, seed, talk, notes)
     world: Any = env.unwrapped
@@ -48,8 +59,7 @@ def show(task: str, seed: int, shells: int, path: Path) -> Path:
         notes.append("rsync, to compare with: sudo apt-get install rsync")
     for note in notes:
         talk.print(Text(f"Missing here: {note}", style="yellow"))
-    write(Report(ENV_ID, what, instruction, steps, bool(world.task.goal), diff, cost, throughput, notes), path)
-    return path
+    return Report(ENV_ID, what, instruction, steps, bool(world.task.goal), diff, cost, throughput, notes)
 
 
 def _begin(
