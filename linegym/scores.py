@@ -50,8 +50,8 @@ def _published() -> dict[str, tuple[Baseline, ...]]:
 def baseline(variant: Variant) -> Baseline | None:
     """Return what is reached on a variant, None for a line or parameters of one's own.
 
-    Beyond intensity 5, it is what is reached at 5. Under several families at once, each is taken to add what it adds alone to the returns, and to leave the share of
-    the output that it leaves alone.
+    Beyond intensity 5 it is what is reached at 5. Under several families at once, each is taken to add what it adds
+    alone to the returns, and to leave the share of the output that it leaves alone.
     """
     if isinstance(variant.template, CustomTemplate):
         return None

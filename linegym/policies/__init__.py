@@ -25,7 +25,7 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {
     "oracle dispatch": lambda: Composed("oracle dispatch", Cusum(), Desk("known", skilled=True, spare=2)),
     "oracle": lambda: Composed("oracle", Oracle(), Desk("known", skilled=True, spare=2)),
 }
-"""By name, from the worst to the best; the two before the last mix expert and oracle, and tell which half lacks more."""
+"""By name, from the worst to the best; two mix expert and oracle, and tell which half lacks more."""
 
 
 def policy(name: str) -> Policy:

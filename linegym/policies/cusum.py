@@ -28,6 +28,7 @@ from linegym.policies.policy import Infos, Lineup, Rows
 from linegym.policies.sight import Flags, Reals, Sight, Wholes
 
 DRIFT, BOUND, MOST = np.float32(7.0), np.float32(40.0), np.float32(120.0)
+"""What the sum loses a tick, where it means a fault, where it stops [log-likelihood]."""
 MARGIN = np.float32(6.0)
 """How much better the best class must be than the next, or somebody is sent to look."""
 FLAT = 12
@@ -42,8 +43,8 @@ RESTS = 12
 """How long a repaired station is left alone [ticks]."""
 TRIED = 90
 """How long a class is left out after its repair [ticks]."""
-
-
+LOOKED = 30
+"""How long after an inspection there is nothing more to learn from another [ticks]."""
 RULED_OUT = np.float32(-1e6)
 HALTING = (Fault.OVERHEAT, Fault.JAM)
 """Classes with a signature that can stop a station."""
@@ -108,7 +109,7 @@ class Cusum:
         certain = self._certain(sight, best)
         found = np.where(certain > 0, certain, best)
         suspect = ((self._sum > BOUND) | (certain > 0)) & (sight.order == Order.NONE) & (self._rest == 0)
-        looked = evidence.since <= 30
+        looked = evidence.since <= LOOKED
         clear = (margin > MARGIN) | (certain > 0) | looked
         claims = np.where(suspect & clear & sight.may_diagnose, found - 1, -1).astype(np.int16)
         claims = self._dismissals(sight, suspect, claims)

@@ -89,9 +89,8 @@ class Desk:
         _choose(actions, (wishes.claims >= 0) & sight.may_diagnose, wishes.urgency, _diagnosis(wishes.claims))
         here = sight.order == Order.OPEN
         pieces = np.take_along_axis(sight.stock, np.maximum(sight.claim, 0).astype(np.int64), axis=1)
-        keeps = (wishes.claims < 0) | (
-            wishes.claims == sight.claim
-        )  # nobody is sent with a part that is not believed in
+        # Nobody is sent with a part that the diagnosis no longer believes in.
+        keeps = (wishes.claims < 0) | (wishes.claims == sight.claim)
         first = wishes.urgency + sight.order_age
         self._send(actions, sight, here & keeps & (pieces > 0) & idle, first)
         _choose(actions, sight.order == Order.DONE, sight.order_age, FIRST_CLOSE + np.arange(STATIONS)[None])
@@ -116,11 +115,10 @@ class Desk:
             needed[:, part] = np.count_nonzero(waiting == part, axis=1)
         short = needed - there
         if self.stocking != "claimed":
-            short = np.maximum(short * 4, self._kept + needed - there)
+            short = np.maximum(short * 4, self._kept + needed - there)  # what somebody waits for comes first
         short = np.where(sight.may_order, short, 0)
         part = short.argmax(axis=1)
-        size = np.int64(0)
-        return np.where(short.max(axis=1) > 0, FIRST_ORDER + part * len(ORDER_SIZES) + size, 0)
+        return np.where(short.max(axis=1) > 0, FIRST_ORDER + part * len(ORDER_SIZES), 0)
 
 
 def _choose(actions: NDArray[np.int64], possible: NDArray[np.bool_], first: Reals, coded: NDArray[np.int64]) -> None:
