@@ -13,6 +13,7 @@ from gymnasium.envs.registration import register
 if TYPE_CHECKING:
     from linegym.actions import close, describe, diagnose, dispatch, inspect, order, resume, throttle
     from linegym.batch import Batch
+    from linegym.compilation import warmup
     from linegym.env import LineEnv
     from linegym.perturbations import LoadPerturbation, NetworkPerturbation, SensorPerturbation
     from linegym.plant import Crew, Fault, Order, Panel, Quantity, Verb
@@ -49,6 +50,7 @@ __all__ = [
     "template",
     "throttle",
     "variant",
+    "warmup",
 ]
 
 _HOMES = {
@@ -61,6 +63,7 @@ _HOMES = {
     "LineEnv": "env",
     "LineVectorEnv": "vector",
     "obs_spec": "spaces",
+    "warmup": "compilation",
 }
 """Where each public name lives, relative to this package."""
 
