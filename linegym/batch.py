@@ -177,33 +177,27 @@ class Batch:
         """
         if not self._begun:
             raise ArgumentError("step before reset; call reset(seeds=...) first")
-        ended = self._whole[:, L.I_OVER] == 1
-        if ended.any():
-            if self._mode == DISABLED:
-                rows = np.flatnonzero(ended)[:8].tolist()
-                raise ArgumentError(f"rows {rows} have ended; reset them first, or use an autoreset mode")
-            self._follow(ended)
-        self._advance(np.ascontiguousarray(commands, np.int32))
-        if self._mode == SAME_STEP and self.truncated.any():
-            self._follow(self.truncated)
+        if commands.shape != (self.n, self.commands, 3):
+            raise ArgumentError(f"commands have shape {commands.shape}; it must be {(self.n, self.commands, 3)}")
+        begun = self._advance(np.ascontiguousarray(commands, np.int32))
+        if begun < 0:
+            rows = np.flatnonzero(self._whole[:, L.I_OVER])[:8].tolist()
+            raise ArgumentError(f"rows {rows} have ended; reset them first, or use an autoreset mode")
+        if begun > 0:
+            for row in np.flatnonzero(self._whole[:, L.I_TICK] == 0):
+                self.variants[row] = self.following[row]
 
-    def _advance(self, commands: NDArray[np.int32]) -> None:
-        """Run the kernel, on several threads where that is worth it."""
+    def _advance(self, commands: NDArray[np.int32]) -> int:
+        """Run the kernel, on several threads where that is worth it; return how many rows began an episode."""
         arguments = (commands, self.ticks_per_step, self._mode, self.horizon, (NORMAL, SINE), self._scratch)
         if self.threads == 1 or self.n < PARALLEL_FROM:
-            step_serial(self._lines, self._seen, *arguments)
-            return
+            return step_serial(self._lines, self._seen, *arguments)
         before = get_num_threads()
         set_num_threads(min(self.threads, before))
         try:
-            step_parallel(self._lines, self._seen, *arguments)
+            return step_parallel(self._lines, self._seen, *arguments)
         finally:
             set_num_threads(before)
-
-    def _follow(self, rows: NDArray[np.bool_]) -> None:
-        """Note that the rows named begin their next episode, with its variant."""
-        for row in np.flatnonzero(rows):
-            self.variants[row] = self.following[row]
 
     def _gather(self) -> None:
         """Put the arrays together as the kernel takes them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import get_thread_id, prange  # type: ignore[attr-defined]  # public, but not in its __all__
@@ -167,8 +167,8 @@ def step_row(
     horizon: int,
     tables: Tables,
     words: Scratch,
-) -> None:
-    """Advance row ``e`` by one step, and begin its next episode where the mode says so."""
+) -> int:
+    """Advance row ``e`` by one step; return 1 if it began its next episode because the mode says so, else 0."""
     forget_closed(seen.facts[e])
     seen.rewards[e] = 0.0
     seen.truncated[e] = False
@@ -194,14 +194,25 @@ def step_row(
         if mode == NEXT_STEP:
             tell(lines.short[e], lines.whole[e], int(lines.plants[lines.which[e], L.T_STATIONS]), seen.facts[e])
     look(e, lines, seen, horizon, fresh)
+    return 1 if fresh else 0
 
 
-Step: TypeAlias = Callable[[Lines, Seen, NDArray[np.int32], int, int, int, Tables, NDArray[np.int64]], None]
+@compiled
+def any_over(lines: Lines) -> bool:
+    """Return whether the episode of some row has ended."""
+    over = 0
+    for e in range(lines.keys.shape[0]):
+        over += int(lines.whole[e, L.I_OVER])
+    return over > 0
+
+
+Step: TypeAlias = Callable[[Lines, Seen, NDArray[np.int32], int, int, int, Tables, NDArray[np.int64]], int]
+"""Returns how many rows began an episode; -1 and nothing done if a row has ended and the mode begins none."""
 Reset: TypeAlias = Callable[[Lines, Seen, NDArray[np.bool_], NDArray[np.int64], int], None]
 Look: TypeAlias = Callable[[Lines, Seen, int, int], None]
 
 
-def _entries(source: int) -> tuple[Callable[..., None], ...]:
+def _entries(source: int) -> tuple[Callable[..., Any], ...]:
     """Return the entry points; ``source`` makes numba's cache notice a change anywhere in the kernel."""
 
     def step(
@@ -213,11 +224,13 @@ def _entries(source: int) -> tuple[Callable[..., None], ...]:
         horizon: int,
         tables: Tables,
         scratch: NDArray[np.int64],
-    ) -> None:
-        if source < 0:
-            return
+    ) -> int:
+        if source < 0 or (mode == DISABLED and any_over(lines)):
+            return -1
+        begun = 0
         for e in range(lines.keys.shape[0]):
-            step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, scratch[0])
+            begun += step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, scratch[0])
+        return begun
 
     def step_many(
         lines: Lines,
@@ -228,12 +241,14 @@ def _entries(source: int) -> tuple[Callable[..., None], ...]:
         horizon: int,
         tables: Tables,
         scratch: NDArray[np.int64],
-    ) -> None:
-        if source < 0:
-            return
+    ) -> int:
+        if source < 0 or (mode == DISABLED and any_over(lines)):
+            return -1
+        begun = 0
         for e in prange(lines.keys.shape[0]):
             words = scratch[get_thread_id()]
-            step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, words)
+            begun += step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, words)
+        return begun
 
     def reset(lines: Lines, seen: Seen, rows: NDArray[np.bool_], episodes: NDArray[np.int64], horizon: int) -> None:
         if source < 0:
