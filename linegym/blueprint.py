@@ -193,6 +193,8 @@ def _check_stations(plant: Plant) -> None:
             _refuse("stations", buffer, f"some station that takes from buffer {buffer}")
         if not any(buffer in station.outputs for station in plant.stations):
             _refuse("stations", buffer, f"some station that gives to buffer {buffer}")
+    if not plant.nominal > 0:
+        _refuse("split", plant.split, "some share of the parts that reaches the sink: the nominal output is 0")
     span = int(plant.distances.max())
     if span > LONGEST_TRAVEL:
         _refuse("stations[].at", span, f"stations at most {LONGEST_TRAVEL} cells apart")

@@ -70,7 +70,7 @@ def test_ticks_a_part_is_the_mean_of_rounded_up_times(cycle: int, spread: float,
     """Against the rule of the plant's description, for 100 000 evenly spread words."""
     shares = (np.arange(100_000) + 0.5) / 100_000
     timers = (cycle * (1 + spread * (2 * shares - 1))).astype(np.int64)
-    ticks = -(-timers // int(1024 * (1 / plc)))
+    ticks = -(-timers // int(1024 * (1 / max(1, plc))))
     assert ticks_a_part(Station(cycle, (SOURCE,), (SINK,), plc=plc), spread) == pytest.approx(ticks.mean(), abs=2e-3)
 
 
@@ -164,3 +164,10 @@ def test_a_contradiction_is_refused_by_field(changes: dict[str, object], field: 
     """A silent mistake here is another plant under the same name."""
     with pytest.raises(PlantError, match=f"Plant: {field}.*expected"):
         replace(TWO, **changes)  # type: ignore[arg-type]
+
+
+def test_refuses_a_line_that_puts_nothing_out() -> None:
+    """The nominal output divides the reward."""
+    gives_back = replace(LAST, outputs=(SINK, 1))
+    with pytest.raises(PlantError, match="split = 1.0"):
+        replace(TWO, stations=(FIRST, gives_back), split=1.0, rework=True)

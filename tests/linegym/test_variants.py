@@ -18,7 +18,7 @@ from linegym.variants import FAMILIES, Variant, benchmark, run_seeds, variant
 
 NAME = "serial/thermocouple/profinet/bearing"
 PLAIN = Variant(template(NAME))
-UIDS = [52454279977389759, 14353679674328686919]
+UIDS = [10371384878225619802, 17407957166358254571]
 
 levels = st.integers(0, 7)
 
