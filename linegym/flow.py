@@ -21,8 +21,9 @@ SWEEPS = 64
 def ticks_a_part(station: Station, spread: float) -> float:
     """Return the mean time that a station takes for a part, scan at its own controller's pace [ticks].
 
-    The timer starts at a whole number evenly spread over ``cycle·(1 ± spread)`` and loses ``int(1024 / max(1, plc))`` a
-    tick (a fast controller does not hurry its machine) until nothing is left: a tick is needed with the probability that the timer exceeds what went before.
+    The timer starts at a whole number evenly spread over ``cycle·(1 ± spread)`` and loses ``int(1024 / max(1, plc))``
+    a tick (a fast controller does not hurry its machine) until nothing is left: a tick is needed with the probability
+    that the timer exceeds what went before.
     """
     pace = int(1024 * (1 / max(1.0, station.plc)))
     low, high = station.cycle * (1 - spread), station.cycle * (1 + spread)

@@ -169,5 +169,5 @@ def test_a_contradiction_is_refused_by_field(changes: dict[str, object], field: 
 def test_refuses_a_line_that_puts_nothing_out() -> None:
     """The nominal output divides the reward."""
     gives_back = replace(LAST, outputs=(SINK, 1))
-    with pytest.raises(PlantError, match="split = 1.0"):
+    with pytest.raises(PlantError, match=r"split = 1\.0"):
         replace(TWO, stations=(FIRST, gives_back), split=1.0, rework=True)
