@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linegym import layout as L
 from linegym import plant as P
+from linegym import threads as T
 from linegym.errors import ArgumentError
 from linegym.kernel.batch import (
     DISABLED,
@@ -190,8 +191,9 @@ class Batch:
     def _advance(self, commands: NDArray[np.int32]) -> int:
         """Run the kernel, on several threads where that is worth it; return how many rows began an episode."""
         arguments = (commands, self.ticks_per_step, self._mode, self.horizon, (NORMAL, SINE), self._scratch)
-        if self.threads == 1 or self.n < PARALLEL_FROM:
+        if self.threads == 1 or self.n < PARALLEL_FROM or not T.usable():
             return step_serial(self._lines, self._seen, *arguments)
+        T.note_use()
         before = get_num_threads()
         set_num_threads(min(self.threads, before))
         try:
