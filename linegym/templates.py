@@ -3,7 +3,7 @@
 The product has 1 440 combinations; five rules leave 683 (``possible``). The list is frozen in ``data/templates.csv``
 and a test derives it from the rules. To be honest about the number: 683 is prime, so no product of axes could give
 it; axes and rules were chosen so that they leave as many. The design is a constrained full factorial, and not
-orthogonal: ``docs/reference/split.md`` gives the marginals.
+orthogonal: ``docs/explanation/variants-and-split.md`` gives the marginals.
 
 What a template's plant is like is drawn from a generator whose key is the template's name, so that another template
 more or less changes no other. The protocol sets the pace of the network: ``DELAY_FACTOR``.
