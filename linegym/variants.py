@@ -110,21 +110,25 @@ class Variant:
         """What disturbs this line, its protocol's pace included."""
         return _perturbations(self.levels, self.template.delay_factor)
 
-    def row(self, target: float = 0.0) -> NDArray[np.float64]:  # (V_ROW,)
-        """Return the perturbations as the kernel reads them, with the output that success needs [parts]."""
+    def row(self, target: float | None = None) -> NDArray[np.float64]:  # (V_ROW,)
+        """Return the perturbations as the kernel reads them.
+
+        Args:
+            target: Output that success needs [parts]; None: ``linegym.scores.target``, 0.9 of the oracle's.
+        """
         row = _row(self.levels, self.template.delay_factor).copy()
-        row[layout.V_TARGET] = target
+        row[layout.V_TARGET] = _target(self) if target is None else target
         return row
 
-    def rows(self, target: float = 0.0) -> Rows:
-        """Return all that the kernel reads of this variant."""
+    def rows(self, target: float | None = None) -> Rows:
+        """Return all that the kernel reads of this variant; see ``row``."""
         return Rows(*self.template.plant().rows(), self.row(target))
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the content: plant and perturbations, without names and without the output needed."""
         plant = bytes.fromhex(self.template.plant().digest)
-        return hashlib.sha256(b"linegym-v1/variant/" + plant + self.row()[: layout.V_TARGET].tobytes()).hexdigest()
+        return hashlib.sha256(b"linegym-v1/variant/" + plant + self.row(0.0)[: layout.V_TARGET].tobytes()).hexdigest()
 
     @cached_property
     def uid(self) -> int:
@@ -154,6 +158,12 @@ def _perturbations(levels: Levels, delay_factor: float) -> Perturbations:
         (NetworkPerturbation.at(network) if isinstance(network, int) else network).over(delay_factor),
         LoadPerturbation.at(load) if isinstance(load, int) else load,
     )
+
+
+def _target(variant: Variant) -> float:
+    from linegym.scores import target  # which needs this module
+
+    return target(variant)
 
 
 @cache
