@@ -4,12 +4,12 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := list
-.PHONY: list demo test nightly lint format packaging docs docs-check help-text bench lock system clean
+.PHONY: list demo test nightly lint format packaging docs docs-check help-text bench bench-line lock system clean
 
 list: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
-demo: .venv/core ## One episode in a real terminal, step by step; writes runs/demo/report.html
+demo: .venv/core ## An episode in a real terminal, then 7 000 production lines; writes runs/demo/report.html
 	@$(BIN)/rolf demo
 
 test: system lint docs packaging ## Everything that a change must pass
@@ -40,6 +40,9 @@ help-text: .venv/dev ## Write docs/reference/command-line.md anew from the comma
 bench: .venv/dev ## Timings beside pexpect, tmux, rsync, diff and SWE-ReX, as ratios
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python benchmarks/terminal.py
+
+bench-line: .venv/dev ## Timings of the production line beside C, NumPy, LineFlow and JSSEnv, as ratios
+	$(BIN)/python benchmarks/line.py
 
 lock: ## Write constraints.txt anew from the newest versions
 	rm -rf .cache/lock && $(PYTHON) -m venv .cache/lock

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from linegym.checkup import checkup
 from rolf.environments import TaskEntry, Verdict
-from rolf.exhibit import Section, Watcher
+from rolf.exhibit import Progress, Section
 
 __all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "checkup", "demonstrate", "recognises", "tasks", "validate"]
 
@@ -58,8 +58,8 @@ def recognises(name: str) -> bool:
     return name in SETS or name.count("/") == NAMES - 1
 
 
-def demonstrate(count: int, seed: int, watcher: Watcher) -> Iterator[Section]:
+def demonstrate(count: int, seed: int, progress: Progress) -> Iterator[Section]:
     """See ``rolf.environments.Exhibitor.demonstrate``."""
     from linegym.demonstration import demonstrate
 
-    yield from demonstrate(count, seed, watcher)
+    yield from demonstrate(count, seed, progress)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from linegym.batch import Batch
 from linegym.fleet import Cost, play_all
 from linegym.plant import HORIZON, TICK, UNITS
 from linegym.play import Played
 from linegym.render.words import clock, quantity_name
 from linegym.story import PHASES, Story, story
 from linegym.variants import FAMILIES, Variant, split, variant
-from rolf.exhibit import Chart, Charts, Figure, Figures, Picture, Prose, Section, Series, Table, Watcher
+from rolf.exhibit import Chart, Charts, Figure, Figures, Picture, Progress, Prose, Section, Series, Table
 
 PLAYER = "cusum"
 """The expert that comes with the line: it sees what an agent sees, and nothing else."""
 TOLD_OF = "serial/thermocouple/profinet/bearing+sensor:2"
 """The line of the story: a bearing that wears out, read by a thermocouple that lies a little."""
-PATIENCE = 2.0
-"""After how long somebody is told what takes so long [s]."""
 MEANINGS = {
     "identify": "until the fault class is claimed",
     "assess": "until a technician is sent",
@@ -46,28 +42,14 @@ class Reached:
     """In the order of MEASURES."""
 
 
-def demonstrate(count: int, seed: int, watcher: Watcher) -> Iterator[Section]:
+def demonstrate(count: int, seed: int, progress: Progress) -> Iterator[Section]:
     """See ``rolf.environments.Exhibitor.demonstrate``."""
-    _get_ready(watcher)
     yield _one_order(story(PLAYER, variant(TOLD_OF), seed))
     train = split("train")
     chosen = [train[number % len(train)] for number in range(count)]
     # More lines than the set has go round again, under the next seed.
-    played, cost = play_all(PLAYER, chosen, [seed + number // len(train) for number in range(count)], watcher.progress)
+    played, cost = play_all(PLAYER, chosen, [seed + number // len(train) for number in range(count)], progress)
     yield _many_lines(chosen, played, cost)
-
-
-def _get_ready(watcher: Watcher) -> None:
-    """Step a line once, so that no later step waits for the compiler."""
-    told = "Getting the production line ready; the first run compiles it for this processor, about half a minute"
-    teller = threading.Timer(PATIENCE, watcher.say, (told,))
-    teller.start()
-    try:
-        line = Batch([variant(TOLD_OF)])
-        line.reset(np.zeros(1, np.uint64))
-        line.step(np.zeros((1, 1, 3), np.int32))
-    finally:
-        teller.cancel()
 
 
 # ---- one work order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -16,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linegym.plant import HORIZON
-from linegym.play import Played, play
+from linegym.play import BLOCK, Played, play
 from linegym.policies import Lineup, Policy, policy
 from linegym.policies.policy import Infos, Rows
 from linegym.variants import Variant
 
-LEAST, MOST = 64, 512
+LEAST, MOST = 64, BLOCK
 """Lines that are played together in one process: enough to share the cost of a call, few enough to fit the caches."""
 LOOK = 0.2
 """How often whoever waits is told [s]."""
@@ -76,6 +77,7 @@ class Timed:
         self._inner = inner
         self._counter = counter
         self._left: float | None = None
+        self._warm = False
         self.name = inner.name
         self.truthful = inner.truthful
         self.thinking = self.stepping = 0.0
@@ -89,9 +91,10 @@ class Timed:
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.bool_], infos: Infos, /) -> NDArray[np.int64]:
         """Return a flat action for each row: (n,)."""
         came = time.thread_time()
-        if self._left is not None:
+        if self._left is not None and self._warm:  # a shift's first step may load the compiled code, or compile it
             self.stepping += came - self._left
             self.stepped += len(observations)
+        self._warm = self._left is not None
         actions = self._inner.act(observations, masks, infos)
         with self._counter.get_lock():
             if self._counter.value == ABANDONED:
@@ -120,8 +123,7 @@ def play_all(
         horizon: Ticks of a shift.
     """
     began = time.perf_counter()
-    size = min(max(-(-len(variants) // _cpus()), LEAST), MOST)
-    parts = [slice(first, first + size) for first in range(0, len(variants), size)]
+    parts = shared_out(len(variants), _cpus())
     processes = min(_cpus(), len(parts))
     total = len(variants) * horizon
     context = multiprocessing.get_context("spawn")  # a process that has used threads must not be forked
@@ -134,6 +136,13 @@ def play_all(
     played = Played.joined([result for result, _ in results])
     sums = np.array([costs for _, costs in results]).sum(axis=0)
     return played, Cost(total, wall, float(sums[0]), float(sums[1]), int(sums[2]), processes)
+
+
+def shared_out(lines: int, processes: int) -> list[slice]:
+    """Return parts of about one size, as many for each process, so that all end together."""
+    rounds = math.ceil(lines / (processes * MOST))
+    size = max(math.ceil(lines / (processes * rounds)), LEAST)
+    return [slice(first, min(first + size, lines)) for first in range(0, lines, size)]
 
 
 def _cpus() -> int:

@@ -15,7 +15,7 @@ from rolf.commands import list as listing
 )
 @click.version_option(__version__, "--version", "-V", prog_name="rolf", message="%(prog)s %(version)s")
 def main() -> None:
-    """Reinforcement-learning environments that are real: a Linux terminal."""
+    """Reinforcement-learning environments: a real Linux terminal, and a production line."""
 
 
 for command in (

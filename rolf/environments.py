@@ -18,7 +18,7 @@ from enum import StrEnum
 from importlib.metadata import entry_points
 from typing import Protocol, cast, runtime_checkable
 
-from rolf.exhibit import Section, Watcher
+from rolf.exhibit import Progress, Section
 
 GROUP = "rolf.environments"
 
@@ -106,13 +106,13 @@ class Environment(Protocol):
 class Exhibitor(Protocol):
     """What an environment offers besides that has something to show."""
 
-    def demonstrate(self, count: int, seed: int, watcher: Watcher) -> Iterator[Section]:
+    def demonstrate(self, count: int, seed: int, progress: Progress) -> Iterator[Section]:
         """Show what the environment is and what it can do here, measured now, one section as soon as it is ready.
 
         Args:
             count: How many of it to run at once.
             seed: What the episodes begin with.
-            watcher: Whoever waits.
+            progress: Called now and then while that takes.
 
         Raises:
             RuntimeError: this machine cannot run it.

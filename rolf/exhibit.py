@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +96,5 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-class Watcher(Protocol):
-    """Whoever waits while something is measured."""
-
-    def say(self, text: str) -> None:
-        """Tell what takes so long."""
-
-    def progress(self, done: int, total: int) -> None:
-        """Tell how far it is."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how much is done, and how much there is, by what takes its time."""

@@ -30,8 +30,8 @@ def validate(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
 
 
 def recognises(name: str) -> bool:
-    """See ``rolf.environments.Environment.recognises``: a family, or MODULE:NAME."""
+    """See ``rolf.environments.Environment.recognises``: a family, ``blank``, or MODULE:NAME."""
     from termgym.tasks import families
 
     family = name.partition("@")[0].partition("/")[0]
-    return family in families() or ":" in family
+    return family in (*families(), "blank") or ":" in family

@@ -37,18 +37,24 @@ class _Frame:
         self.first, self.last = min(across), max(across)
         low = min(up) if chart.least is None else min(*up, chart.least)
         high = max(up) if chart.most is None else max(*up, chart.most)
-        self.step = _round_step((high - low) or 1.0)
+        self.span = _span(self.first, self.last)
+        self.step = _round_step(_span(low, high))
         self.low = math.floor(low / self.step) * self.step
         self.high = max(math.ceil(high / self.step) * self.step, self.low + self.step)
 
     def x(self, value: float) -> float:
         """Return the place of a value on the horizontal axis."""
-        share = (value - self.first) / ((self.last - self.first) or 1.0)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return LEFT + (value - self.first) / self.span * (WIDTH - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
         """Return the place of a value on the vertical axis."""
         return HEIGHT - BOTTOM - (value - self.low) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM)
+
+
+def _span(low: float, high: float) -> float:
+    """Return the length of an axis; 1 where the values are the same, or would be told apart by rounding alone."""
+    span = high - low
+    return span if span > max(abs(low), abs(high), 1.0) * 1e-9 else 1.0
 
 
 def _round_step(span: float) -> float:
@@ -70,11 +76,9 @@ def _grid(chart: Chart, frame: _Frame) -> Iterator[str]:
 
 
 def _ticks(frame: _Frame) -> Iterator[float]:
-    step = _round_step((frame.last - frame.first) or 1.0)
-    number = math.ceil(frame.first / step - 1e-9)
-    while number * step <= frame.last + 1e-9:
-        yield number * step
-        number += 1
+    step = _round_step(frame.span)
+    first, last = math.ceil(frame.first / step - 1e-6), math.floor(frame.last / step + 1e-6)
+    yield from (number * step for number in range(first, last + 1))
 
 
 def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
@@ -14,41 +11,29 @@ from rolf.environments import Environment, Exhibitor
 from rolf.exhibit import Charts, Figures, Picture, Prose, Section, Table
 
 
-class Screen:
-    """Tells a person at a terminal what is waited for; see ``rolf.exhibit.Watcher``."""
+class Bar:
+    """A bar that shows how far something is, from the first word of it to ``stop``.
+
+    Args:
+        talk: Where it is drawn; where nobody can see it move, it is not.
+    """
 
     def __init__(self, talk: Console) -> None:
-        self._talk = talk
-        self._bar: Progress | None = None
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        self._bar = Progress(*columns, console=talk, transient=True, disable=not talk.is_terminal)
 
-    def say(self, text: str) -> None:
-        """Print a line."""
-        self._talk.print(Text(text, style="dim"))
-
-    def progress(self, done: int, total: int) -> None:
-        """Move the bar."""
-        if self._bar is None:
-            columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-            self._bar = Progress(*columns, console=self._talk, transient=True)
+    def move(self, done: int, total: int) -> None:
+        """Move it; see ``rolf.exhibit.Progress``."""
+        if not self._bar.tasks:
             self._bar.add_task("steps", total=total)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=done, total=total)
 
-    def finish(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-
-@contextmanager
-def watched(talk: Console) -> Iterator[Screen]:
-    """Have somebody told what is waited for; the bar is gone at the end, whatever happened."""
-    screen = Screen(talk)
-    try:
-        yield screen
-    finally:
-        screen.finish()
+    def stop(self) -> None:
+        """Take it away."""
+        for task in self._bar.task_ids:
+            self._bar.remove_task(task)
+        self._bar.stop()
 
 
 def exhibit(environment: Environment, count: int, seed: int, console: Console, talk: Console) -> list[Section]:
@@ -60,11 +45,14 @@ def exhibit(environment: Environment, count: int, seed: int, console: Console, t
     sections: list[Section] = []
     if not isinstance(environment, Exhibitor):
         return sections
-    with watched(talk) as screen:
-        for section in environment.demonstrate(count, seed, screen):
-            screen.finish()
+    bar = Bar(talk)
+    try:
+        for section in environment.demonstrate(count, seed, bar.move):
+            bar.stop()
             show_section(console, section)
             sections.append(section)
+    finally:
+        bar.stop()
     return sections
 
 
@@ -87,9 +75,9 @@ def show_section(console: Console, section: Section) -> None:
 
 
 def _table(block: Table) -> RichTable:
-    table = RichTable(title=block.title or None, title_justify="left", box=None)
+    table = RichTable(title=Text(block.title) if block.title else None, title_justify="left", box=None)
     for number, heading in enumerate(block.headings):
-        table.add_column(heading, justify="right" if number in block.numbers else "left")
+        table.add_column(Text(heading), justify="right" if number in block.numbers else "left")
     for row in block.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table

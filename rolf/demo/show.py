@@ -27,12 +27,15 @@ def show(task: str, seed: int, shells: int, lines: int, path: Path) -> Path:
 
     Raises:
         LookupError: there is no such task.
-        RuntimeError: this machine cannot run an environment at all.
+        RuntimeError: this machine cannot run an environment at all, or has no room for the page.
     """
     console, talk = Console(highlight=False), Console(stderr=True, highlight=False)
     report = _terminal(task, seed, shells, console, talk)
     sections = [section for each in environments().values() for section in exhibit(each, lines, seed, console, talk)]
-    write(dataclasses.replace(report, sections=sections), path)
+    try:
+        write(dataclasses.replace(report, sections=sections), path)
+    except OSError as error:
+        raise RuntimeError(f"the page could not be written to {str(path)!r}: {error.strerror}") from error
     return path
 
 

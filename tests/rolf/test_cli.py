@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -65,6 +66,10 @@ def test_says_its_version() -> None:
         ("play", "--backend", "elsewhere"),
         ("demo", "--task", "git-dirty-pul"),
         ("demo", "--report", "/proc/nowhere/page.html"),
+        ("demo", "--report", "/proc/page.html"),
+        ("demo", "--report", "/dev/null/page.html"),
+        ("demo", "--lines", "0"),
+        ("demo", "--lines", "many"),
     ],
 )
 def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
@@ -80,14 +85,20 @@ def test_list_names_tasks_and_causes() -> None:
     listed = json.loads(rolf("list", "--json").stdout)
     tasks = {task["name"]: task["causes"] for task in listed["termgym:TermEnv-v1"]["tasks"]}
     assert len(tasks["git-dirty-pull"]) >= 2
-    assert "git-dirty-pull" in rolf("list").stdout
+    sets = {entry["name"]: entry["summary"] for entry in listed["linegym:LineEnv-v1"]["tasks"]}
+    assert sets["train"].startswith("7,000 variants")
+    printed = rolf("list")
+    assert "git-dirty-pull" in printed.stdout
+    for env_id, environment in listed.items():
+        assert env_id in printed.stdout
+        assert environment["example"] in printed.stderr
 
 
 def test_doctor_says_what_to_do_about_each_lack() -> None:
     """A finding that is not all well comes with advice, one that is does not."""
     done = rolf("doctor", "--json")
     findings = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {"bubblewrap", "sandbox", "overlay", "limit on memory", "rsync", "terminals"} <= {
+    assert {"bubblewrap", "sandbox", "overlay", "limit on memory", "rsync", "terminals", "compiled kernel"} <= {
         f["subject"] for f in findings
     }
     for finding in findings:
@@ -163,6 +174,9 @@ def test_play_ends_the_episode_on_submit() -> None:
         (("tasks", "validate", "git-dirty-pull@seven"), "git-dirty-pull@seven"),
         (("tasks", "validate", "no_such_module:TASK"), "no module 'no_such_module'"),
         (("tasks", "validate", "blank"), "has no goal"),
+        (("tasks", "validate", "trian"), "'train'"),
+        (("tasks", "validate", "serial/thermocouple/profinet/baring"), "bearing"),
+        (("tasks", "validate", "zzzz"), "`rolf list`"),
     ],
 )
 def test_names_near_tasks_for_a_mistyped_one(arguments: tuple[str, ...], near: str) -> None:
@@ -309,14 +323,38 @@ def test_replay_tells_equal_from_different(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_demo_shows_an_episode_and_writes_a_page(tmp_path: Path) -> None:
     """The first thing that a stranger runs."""
-    done = rolf("demo", "--shells", "8", cwd=tmp_path)
+    done = rolf("demo", "--shells", "8", "--lines", "65", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for part in ("Goal reached", "What differs", "whole reset", "steps/s"):
+    for part in ("Goal reached", "What differs", "whole reset", "steps/s", "One work order", "65 production lines"):
         assert part in done.stdout
     page = (tmp_path / "runs" / "demo" / "report.html").read_text()
     assert "The goal is reached." in page
+    assert "repaired in time" in page
+    assert page.count("<svg") == 4
+    assert 'src="data:image/png;base64,' in page
     assert "<script" not in page
-    assert "http" not in page.replace("http-equiv", "")
+    assert "http" not in re.sub(r'"data:[^"]*"', "", page)  # nothing to fetch
+
+
+@pytest.mark.slow
+def test_demo_ends_at_once_when_it_is_interrupted(tmp_path: Path) -> None:
+    """Thousands of lines take a while: ^C leaves no process behind, and no page that looks like a result."""
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", "from rolf.cli import main; main(prog_name='rolf')", "demo", "--shells", "2", "--lines", "7000"],
+        cwd=str(tmp_path),
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.expect(r"[1-9]\d*/4200000")  # the bar has moved
+    players = psutil.Process(child.pid).children(recursive=True)
+    child.sendcontrol("c")
+    child.expect_exact("Aborted!")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 1
+    assert not psutil.wait_procs(players, timeout=30)[1]
+    assert not (tmp_path / "runs" / "demo" / "report.html").read_text()
 
 
 @pytest.mark.slow
@@ -327,7 +365,7 @@ def test_demo_goes_on_without_rsync(tmp_path: Path) -> None:
     for program in ("bash", "bwrap", "tar", "gzip"):
         found = next(Path(where, program) for where in ("/usr/bin", "/bin") if Path(where, program).exists())
         (folder / program).symlink_to(found)
-    done = rolf("demo", "--shells", "2", cwd=tmp_path, PATH=str(folder))
+    done = rolf("demo", "--shells", "2", "--lines", "1", cwd=tmp_path, PATH=str(folder))
     assert done.returncode == 0, done.stderr
     assert "apt-get install rsync" in done.stderr
     assert "Goal reached" in done.stdout
@@ -338,7 +376,7 @@ def test_demo_goes_on_without_rsync(tmp_path: Path) -> None:
 def test_demo_goes_on_without_a_sandbox(tmp_path: Path) -> None:
     """A machine that cannot isolate still shows a real shell, and says which line brings the rest."""
     page = tmp_path / "page.html"
-    code = f"from rolf.cli import main; main(['demo', '--shells', '2', '--report', {str(page)!r}])"
+    code = f"from rolf.cli import main; main(['demo', '--shells', '2', '--lines', '1', '--report', {str(page)!r}])"
     done = python_on(code, setup=("mount --bind /dev/null $(command -v bwrap)",))
     assert done.returncode == 0, done.stderr
     assert "apt-get install bubblewrap" in done.stderr
