@@ -246,7 +246,7 @@ def _entries(source: int) -> tuple[Callable[..., Any], ...]:
             return -1
         begun = 0
         for number in prange(lines.keys.shape[0]):
-            e = np.int64(number)  # prange counts unsigned: all that step_row calls would be compiled once more
+            e = int(np.int64(number))  # prange counts unsigned: all that step_row calls would be compiled once more
             words = scratch[get_thread_id()]
             begun += step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, words)
         return begun
