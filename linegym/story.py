@@ -144,7 +144,8 @@ def _moments(player: str, batch: Batch, seed: int, station: int | None = None) -
     chosen = policy(player)
     chosen.begin(Lineup.of(batch.variants, [seed]))
     for tick in range(batch.horizon):
-        command = COMMANDS[chosen.act(batch.observations, batch.masks, {})[0]]
+        # Picked by an array it is a copy: for a view of a table that is read-only the kernel would be compiled anew.
+        command = COMMANDS[chosen.act(batch.observations, batch.masks, {})][0]
         batch.step(command[None, None])
         seen = None if station is None else scene(batch, 0).stations[station]
         yield Moment(tick, command, seen)
