@@ -98,7 +98,7 @@ def test_content_keys_the_randomness_not_the_name() -> None:
 def test_the_output_that_success_needs_keys_nothing() -> None:
     """To raise the bar must not change the episode."""
     assert PLAIN.row(400.0)[layout.V_TARGET] == 400
-    assert PLAIN.row()[layout.V_TARGET] == 0
+    assert PLAIN.row(0.0)[layout.V_TARGET] == 0
     assert (PLAIN.row(400.0)[: layout.V_TARGET] == PLAIN.row()[: layout.V_TARGET]).all()
     assert PLAIN.uid == Variant(PLAIN.template).uid
 
