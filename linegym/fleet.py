@@ -170,7 +170,7 @@ def _abandoning(counter: Synchronized[int]) -> Iterator[None]:
         raise
 
 
-_counters: list[Synchronized[int]] = []
+_counters = list["Synchronized[int]"]()
 """In a process of the pool: the counter that it shares with the others."""
 
 
