@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 PAGE = """# The ladder
 
-How far the policies that come with the line get: {templates} templates, {episodes} episodes of each, the same ones for
-every policy. Made by `{made_by}`.
+How far the policies that come with the line get on {played} episodes, the same ones for every policy: templates drawn
+by hash, each under each family at each intensity, in the evaluation namespace. Made by
+`{made_by}`.
+
+The two policies in the middle tell where the expert loses: *oracle diagnosis* is told every fault and orders and sends
+as the expert does; *oracle dispatch* finds faults as the expert does and has the oracle's store and crew.
 
 {tables}
 """
@@ -68,7 +72,13 @@ def _page(found: Ladder, templates: int, seeds: int) -> str:
     """Return the page for the documentation."""
     tables = "\n\n".join(f"## {title}\n\n{found.markdown(measure)}" for measure, title in EXPLAINED.items())
     made_by = f"python -m linegym.ladder --templates {templates} --seeds {seeds}"
-    return PAGE.format(templates=templates, episodes=seeds, made_by=made_by, tables=tables)
+    return PAGE.format(played=_episodes(found), made_by=made_by, tables=tables)
+
+
+def _episodes(found: Ladder) -> int:
+    """Return how many episodes each policy played."""
+    first = found.policies()[0]
+    return sum(cell.episodes for cell in found.cells if cell.policy == first)
 
 
 def _print(found: Ladder) -> None:
