@@ -124,9 +124,9 @@ def _figures(cost: Cost) -> Figures:
     whole = f"{cost.steps:,} in {cost.wall:.1f} s, {processes}"
     return Figures(
         (
-            Figure(f"{cost.rate:,.0f}/s", "steps of the lines with the expert", whole),
+            Figure(f"{cost.rate:,.0f}/s", "steps with the expert", whole),
             Figure(f"{cost.rate_played:,.0f}/s", "the same on one processor", "by processor time, start left out"),
-            Figure(f"{cost.rate_alone:,.0f}/s", "the lines alone", "by processor time; observations, masks included"),
+            Figure(f"{cost.rate_alone:,.0f}/s", "the lines alone", "by processor time, observations included"),
         )
     )
 

@@ -20,10 +20,10 @@ STEPS = 5
 def draw(chart: Chart) -> Markup:
     """Return the chart as an SVG element."""
     frame = _Frame(chart)
-    parts = [*_grid(chart, frame), *_marks(chart, frame)]
+    parts = [*_grid(chart, frame)]
     for series, colour in zip(chart.series, COLOURS, strict=False):
         parts.extend(_line(series, colour, frame))
-    parts.extend(_legend(chart))
+    parts.extend((*_marks(chart, frame), *_legend(chart)))
     label = f'role="img" aria-label="{escape(chart.title)}"'
     return Markup(f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" {label}>{"".join(parts)}</svg>')
 
@@ -86,7 +86,7 @@ def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
         x = frame.x(moment)
         y = TOP + 10 + 12 * number  # one below the other: moments can lie close together
         yield f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
-        late = x > (LEFT + WIDTH - RIGHT) * 0.6
+        late = x + 7 * len(word) > WIDTH - RIGHT
         place = f'x="{x - 4:.1f}" text-anchor="end"' if late else f'x="{x + 4:.1f}"'
         yield f'<text class="halo" {place} y="{y}">{escape(word)}</text>'
 

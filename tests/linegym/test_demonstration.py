@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -67,6 +69,18 @@ def test_the_story_is_what_happened() -> None:
     assert [tick for tick, _ in told.true] == [tick for tick, _ in told.delivered]
     assert Image.open(io.BytesIO(told.picture)).size == (1280, 768)
     assert story("cusum", variant(TOLD_OF), 7) == told
+
+
+def test_the_kernel_is_compiled_once_for_story_and_fleet() -> None:
+    """A second form of it would cost whoever tries the demo another half minute, in every process."""
+    code = (
+        "from linegym.story import story; from linegym.variants import variant; from linegym.kernel.batch import *\n"
+        "from linegym.play import play; from linegym.policies import policy\n"
+        f"story('cusum', variant({TOLD_OF!r}), 7); play(policy('no-op'), [variant({TOLD_OF!r})], [7], horizon=2)\n"
+        "print(len(step_serial.signatures), len(reset_rows.signatures))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=110)
+    assert done.stdout.split() == ["1", "1"], done.stderr
 
 
 def test_a_policy_that_never_closes_has_no_story() -> None:
