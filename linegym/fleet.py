@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.sharedctypes import Synchronized
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,13 @@ from linegym.play import BLOCK, Played, play
 from linegym.policies import Lineup, Policy, policy
 from linegym.policies.policy import Infos, Rows
 from linegym.variants import Variant
+
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
+
+    Counter: TypeAlias = Synchronized[int]
+else:
+    from multiprocessing.sharedctypes import Synchronized as Counter  # which takes no argument where it runs
 
 LEAST, MOST = 64, BLOCK
 """Lines that are played together in one process: enough to share the cost of a call, few enough to fit the caches."""
@@ -73,7 +80,7 @@ class Timed:
         counter: Counts the steps of all processes; ``ABANDONED`` ends the play.
     """
 
-    def __init__(self, inner: Policy, counter: Synchronized[int]) -> None:
+    def __init__(self, inner: Policy, counter: Counter) -> None:
         self._inner = inner
         self._counter = counter
         self._left: float | None = None
@@ -127,7 +134,7 @@ def play_all(
     processes = min(_cpus(), len(parts))
     total = len(variants) * horizon
     context = multiprocessing.get_context("spawn")  # a process that has used threads must not be forked
-    counter: Synchronized[int] = context.Value("q", 0)
+    counter: Counter = context.Value("q", 0)
     with ProcessPoolExecutor(processes, context, _prepare, (counter,)) as pool, _abandoning(counter):
         waiting = [pool.submit(_play, player, variants[part], seeds[part], horizon) for part in parts]
         _wait(waiting, lambda: told(counter.value, total))
@@ -160,7 +167,7 @@ def _wait(waiting: Sequence[Future[tuple[Played, tuple[float, float, int]]]], lo
 
 
 @contextmanager
-def _abandoning(counter: Synchronized[int]) -> Iterator[None]:
+def _abandoning(counter: Counter) -> Iterator[None]:
     """Have the other processes end at once when the body is left by an error or by ^C."""
     try:
         yield
@@ -170,11 +177,11 @@ def _abandoning(counter: Synchronized[int]) -> Iterator[None]:
         raise
 
 
-_counters = list["Synchronized[int]"]()
+_counters: list[Counter] = []
 """In a process of the pool: the counter that it shares with the others."""
 
 
-def _prepare(counter: Synchronized[int]) -> None:
+def _prepare(counter: Counter) -> None:
     """Get a process of the pool ready; ^C is for the one that waits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _counters.append(counter)

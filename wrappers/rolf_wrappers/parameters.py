@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from typing import Any, ClassVar, Protocol, SupportsIndex, TypeVar
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-    Parameters = TypeVar("Parameters", bound=DataclassInstance)
+class Described(Protocol):
+    """Any dataclass."""
 
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+
+Parameters = TypeVar("Parameters", bound=Described)
 Rung = TypeVar("Rung")
 
 STRONGEST = 7
