@@ -109,7 +109,7 @@ def rework(allowed: bool) -> ReferenceLine:
         Plant(
             stations=(Station(TICK, (SOURCE,), (1,)), Station(2 * TICK, (1,), (SINK, 1))),
             capacities=(1,),
-            split=1.0,
+            split=1.0 - 2.0**-40,  # a line that puts nothing out is refused
             rework=allowed,
             fault=-1.0,
         )
