@@ -180,7 +180,10 @@ class Batch:
             raise ArgumentError("step before reset; call reset(seeds=...) first")
         if commands.shape != (self.n, self.commands, 3):
             raise ArgumentError(f"commands have shape {commands.shape}; it must be {(self.n, self.commands, 3)}")
-        begun = self._advance(np.ascontiguousarray(commands, np.int32))
+        commands = np.ascontiguousarray(commands, np.int32)
+        if not commands.flags.writeable:  # to numba a type of its own, for which it would compile the kernel again
+            commands = commands.copy()
+        begun = self._advance(commands)
         if begun < 0:
             rows = np.flatnonzero(self._whole[:, L.I_OVER])[:8].tolist()
             raise ArgumentError(f"rows {rows} have ended; reset them first, or use an autoreset mode")
