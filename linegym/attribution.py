@@ -7,7 +7,10 @@ differences are what the families did, exactly and not an estimate. The share of
 or three do only together are the interactions: Harsanyi's dividends (1963). Several seeds give the confidence.
 
     >>> from linegym import attribution
-    >>> print(attribution.explain("cusum", variant("serial/rtd/profinet/bearing+sensor:3+load:4"), seed=0))
+    >>> from linegym.variants import variant
+    >>> found = attribution.explain("cusum", variant("serial/rtd/profinet/bearing+sensor:3+load:4"), seed=0)
+    >>> print(str(found).splitlines()[0])
+    cusum on serial/rtd/profinet/bearing+sensor:3+load:4, one seed
 """
 
 from __future__ import annotations

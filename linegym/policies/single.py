@@ -15,11 +15,14 @@ from linegym.variants import Variant
 class Single:
     """Plays one environment with a policy.
 
+    >>> import gymnasium as gym
+    >>> from linegym.policies import policy
     >>> env = gym.make("linegym:LineEnv-v1")
     >>> player = Single(policy("cusum"))
     >>> seen, info = env.reset(seed=0)
     >>> player.begin(env.unwrapped.variant, info)
     >>> seen, reward, _, over, info = env.step(player.act(seen, info))
+    >>> env.close()
     """
 
     def __init__(self, policy: Policy, horizon: int = HORIZON) -> None:
