@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -346,6 +347,7 @@ def test_demo_ends_at_once_when_it_is_interrupted(tmp_path: Path) -> None:
         cwd=str(tmp_path),
         encoding="utf-8",
         timeout=20,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a run in the background ignores ^C
     )
     child.expect(r"[1-9]\d*/4200000", timeout=200)  # the bar has moved; before it does, a kernel may be compiled
     players = psutil.Process(child.pid).children(recursive=True)
