@@ -266,8 +266,12 @@ def test_an_owner_that_ends_at_any_moment_leaves_nothing(backend: str, number: s
     mounts = Path("/proc/self/mounts").read_text()
     for moment in range(5):
         victim = subprocess.Popen(
-            [sys.executable, "-c", RANDOM_DEATH, backend], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, "-c", RANDOM_DEATH, backend],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None,
+        )  # with its usual signals: under nohup a process would outlive SIGHUP
         assert victim.stdout is not None
         assert victim.stdout.readline() == "ready\n"
         time.sleep(0.03 + 0.17 * moment)  # not to wait for something: the moment is what is tried
