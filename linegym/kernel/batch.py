@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import get_thread_id, prange  # type: ignore[attr-defined]  # public, but not in its __all__
@@ -13,7 +13,7 @@ from linegym import layout as L
 from linegym import plant as P
 from linegym import rng
 from linegym.kernel import observe
-from linegym.kernel.compiled import compiled, entry, revision
+from linegym.kernel.compiled import compiled, entry
 from linegym.kernel.rows import IntRow, RealRow, Scratch, ShortRow
 from linegym.kernel.step import begin, tick
 
@@ -212,66 +212,63 @@ Reset: TypeAlias = Callable[[Lines, Seen, NDArray[np.bool_], NDArray[np.int64], 
 Look: TypeAlias = Callable[[Lines, Seen, int, int], None]
 
 
-def _entries(source: int) -> tuple[Callable[..., Any], ...]:
-    """Return the entry points; ``source`` makes numba's cache notice a change anywhere in the kernel."""
-
-    def step(
-        lines: Lines,
-        seen: Seen,
-        asked: NDArray[np.int32],
-        ticks: int,
-        mode: int,
-        horizon: int,
-        tables: Tables,
-        scratch: NDArray[np.int64],
-    ) -> int:
-        if source < 0 or (mode == DISABLED and any_over(lines)):
-            return -1
-        begun = 0
-        for e in range(lines.keys.shape[0]):
-            begun += step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, scratch[0])
-        return begun
-
-    def step_many(
-        lines: Lines,
-        seen: Seen,
-        asked: NDArray[np.int32],
-        ticks: int,
-        mode: int,
-        horizon: int,
-        tables: Tables,
-        scratch: NDArray[np.int64],
-    ) -> int:
-        if source < 0 or (mode == DISABLED and any_over(lines)):
-            return -1
-        begun = 0
-        for number in prange(lines.keys.shape[0]):
-            e = int(np.int64(number))  # prange counts unsigned: all that step_row calls would be compiled once more
-            words = scratch[get_thread_id()]
-            begun += step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, words)
-        return begun
-
-    def reset(lines: Lines, seen: Seen, rows: NDArray[np.bool_], episodes: NDArray[np.int64], horizon: int) -> None:
-        if source < 0:
-            return
-        for e in range(lines.keys.shape[0]):
-            if rows[e]:
-                renew(e, lines, episodes[e], horizon)
-                forget_closed(seen.facts[e])
-                tell(lines.short[e], lines.whole[e], int(lines.plants[lines.which[e], L.T_STATIONS]), seen.facts[e])
-                look(e, lines, seen, horizon, True)
-
-    def show(lines: Lines, seen: Seen, e: int, horizon: int) -> None:
-        if source < 0:
-            return
-        forget_closed(seen.facts[e])
-        tell(lines.short[e], lines.whole[e], int(lines.plants[lines.which[e], L.T_STATIONS]), seen.facts[e])
-        look(e, lines, seen, horizon, True)
-
-    return step, step_many, reset, show
+@compiled
+def present(e: int, lines: Lines, seen: Seen, horizon: int) -> None:
+    """Write all that is told of row ``e`` when no step was taken."""
+    forget_closed(seen.facts[e])
+    tell(lines.short[e], lines.whole[e], int(lines.plants[lines.which[e], L.T_STATIONS]), seen.facts[e])
+    look(e, lines, seen, horizon, True)
 
 
-_step, _step_many, _reset, _show = _entries(revision())
+def _step(
+    lines: Lines,
+    seen: Seen,
+    asked: NDArray[np.int32],
+    ticks: int,
+    mode: int,
+    horizon: int,
+    tables: Tables,
+    scratch: NDArray[np.int64],
+) -> int:
+    if mode == DISABLED and any_over(lines):
+        return -1
+    begun = 0
+    for e in range(lines.keys.shape[0]):
+        begun += step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, scratch[0])
+    return begun
+
+
+def _step_many(
+    lines: Lines,
+    seen: Seen,
+    asked: NDArray[np.int32],
+    ticks: int,
+    mode: int,
+    horizon: int,
+    tables: Tables,
+    scratch: NDArray[np.int64],
+) -> int:
+    if mode == DISABLED and any_over(lines):
+        return -1
+    begun = 0
+    for number in prange(lines.keys.shape[0]):
+        e = int(np.int64(number))  # prange counts unsigned: all that step_row calls would be compiled once more
+        words = scratch[get_thread_id()]
+        begun += step_row(e, lines, seen, asked[e], ticks, mode, horizon, tables, words)
+    return begun
+
+
+def _reset(lines: Lines, seen: Seen, rows: NDArray[np.bool_], episodes: NDArray[np.int64], horizon: int) -> None:
+    for e in range(lines.keys.shape[0]):
+        if rows[e]:
+            renew(e, lines, episodes[e], horizon)
+            present(e, lines, seen, horizon)
+
+
+def _show(lines: Lines, seen: Seen, e: int, horizon: int) -> None:
+    present(e, lines, seen, horizon)
+
+
 step_serial: Step = entry(_step)
 step_parallel: Step = entry(_step_many, parallel=True)
 reset_rows: Reset = entry(_reset)

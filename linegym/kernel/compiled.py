@@ -87,7 +87,7 @@ def revision() -> int:
     """Return a number that changes with every source that the kernel is compiled from.
 
     Numba keeps compiled functions on disk and looks at the file of the function alone to see whether they are stale;
-    an entry point that closes over this number is compiled anew when any part of it changes.
+    an entry point with this number in its name is compiled anew when any part of it changes.
     """
     package = files("linegym")
     sources = [package / name for name in ("plant.py", "layout.py", "rng.py")]
