@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from termgym.checks import Check
+from termgym.image.recipe import Recipe
 from termgym.plan import ActionPlan
 from termgym.tasks import fields as values
+from termgym.tasks.verifier import Solution, Stage, Verifier
 
 HOME = "/home/agent"
 """The agent's home, the same on every backend but ``local-unsafe``."""
@@ -125,6 +127,17 @@ class Task:
     family: str = ""
     cause: str = ""
     seed: int = 0
+    image: Recipe | None = None
+    """A root filesystem of its own, for task folders: then the agent is the image's user, everything in it is part of
+    the initial state, and ``files``, ``setup``, ``tree`` and ``read_only`` stay empty. None: the host's programs."""
+    verifier: Verifier | None = None
+    """Says how well it was done, when the episode ends; then ``goal`` is empty."""
+    solution: Solution | None = None
+    """The oracle that goes with it; then ``oracle`` is empty."""
+    stages: tuple[Stage, ...] = ()
+    """What the task asks for one after the other; then ``verifier`` and ``solution`` are None."""
+    stage_reward: str = "mean"
+    """How the rewards of the stages become one: ``mean`` or ``final``."""
 
     def __post_init__(self) -> None:
         values.check_text("id", self.id, empty=False)
