@@ -4,7 +4,8 @@ TermGymError
 ├── SandboxError                 the machine under the agent failed (an infrastructure fault, never the agent's)
 │   ├── SandboxUnavailable       this host cannot provide the backend asked for; says what is missing
 │   ├── SandboxLost              a running sandbox vanished
-│   └── LimitNotEnforced         a limit was set and did not take effect
+│   ├── LimitNotEnforced         a limit was set and did not take effect
+│   └── VerifierError            a verifier gave no verdict that counts
 ├── SnapshotError (OSError)      a tree could not be copied, restored or compared
 ├── PlanError (ValueError)       text is not an action plan
 ├── UnknownTask (LookupError)    no task of that name; suggests the nearest
@@ -32,6 +33,10 @@ class SandboxLost(SandboxError):
 
 class LimitNotEnforced(SandboxError):
     """A limit was set and did not take effect."""
+
+
+class VerifierError(SandboxError):
+    """A verifier gave no verdict that counts: no reward, no number, or it could not be run."""
 
 
 class SnapshotError(TermGymError, OSError):
