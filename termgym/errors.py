@@ -10,6 +10,7 @@ TermGymError
 ├── PlanError (ValueError)       text is not an action plan
 ├── UnknownTask (LookupError)    no task of that name; suggests the nearest
 └── TaskError (ValueError)       a task cannot be built as it is written
+    └── FolderError              a task folder is no task as it is written; says file, line, value and what is allowed
 """
 
 from __future__ import annotations
@@ -53,3 +54,7 @@ class UnknownTask(TermGymError, LookupError):
 
 class TaskError(TermGymError, ValueError):
     """A task cannot be built as it is written."""
+
+
+class FolderError(TaskError):
+    """A task folder is no task as it is written."""

@@ -22,3 +22,9 @@ class Recipe:
     """Stage to stop at; empty: the last."""
     timeout: float = 600.0
     """How long the build may take [s]."""
+    env: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Variables that a task folder lays over ``ENV``; they change no layer."""
+    cwd: str = ""
+    """Directory that a task folder says instead of ``WORKDIR``; empty: the image's."""
+    user: str = ""
+    """User that a task folder says instead of ``USER``, for the agent; empty: the image's."""

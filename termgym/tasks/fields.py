@@ -132,6 +132,12 @@ def instances(field: str, value: Any, kind: type) -> tuple[Any, ...]:
     return found
 
 
+def check_kind(field: str, value: object, kind: type) -> None:
+    """Refuse what is neither None nor of one type."""
+    if value is not None and not isinstance(value, kind):
+        raise fault(field, value, f"is of type {type(value).__name__}", f"give a {kind.__name__}, or None")
+
+
 def checks(field: str, value: Any) -> tuple[Check, ...]:
     """Return checks, or mappings that say the same, as a tuple of checks."""
     found = row(field, value)

@@ -138,6 +138,8 @@ class Task:
     """What the task asks for one after the other; then ``verifier`` and ``solution`` are None."""
     stage_reward: str = "mean"
     """How the rewards of the stages become one: ``mean`` or ``final``."""
+    agent_timeout: float | None = None
+    """Wall time that the task's author gives an agent [s]. Told, not enforced: it would confound skill with speed."""
 
     def __post_init__(self) -> None:
         values.check_text("id", self.id, empty=False)
@@ -158,6 +160,26 @@ class Task:
         _put(self, "tags", values.texts("tags", self.tags))
         values.check_number("max_steps", self.max_steps, 1)
         values.check_number("seed", self.seed, 0)
+        if self.agent_timeout is not None:
+            values.check_number("agent_timeout", self.agent_timeout, 0, whole=False)
+        self._check_folder()
+
+    def _check_folder(self) -> None:
+        """Refuse what a task folder brings in a form, or beside something, that nothing can be made of."""
+        for name, kind in (("image", Recipe), ("verifier", Verifier), ("solution", Solution)):
+            values.check_kind(name, getattr(self, name), kind)
+        _put(self, "stages", values.instances("stages", self.stages, Stage))
+        if self.stage_reward not in ("mean", "final"):
+            raise values.fault("stage_reward", self.stage_reward, "is unknown", "allowed are 'mean' and 'final'")
+        rivals = {
+            "image": ("files", "setup", "tree", "read_only") if self.image else (),
+            "verifier": ("goal", "stages") if self.verifier else (),
+            "solution": ("oracle", "stages") if self.solution else (),
+        }
+        for name, others in rivals.items():
+            for other in others:
+                if getattr(self, other):
+                    raise values.fault(other, getattr(self, other), f"stands beside {name}", "give one of the two")
 
 
 def _put(owner: Task | Service, name: str, value: object) -> None:
