@@ -7,16 +7,18 @@ An environment joins the command line by one line of packaging metadata:
 
 The name is the environment's Gymnasium id, the value a module that offers what `Environment` asks for. So `rolf list`,
 `rolf tasks` and `rolf doctor` reach environments that rolf has never heard of, those of other distributions too. A
-module may offer more: with what `Exhibitor` asks for it has a part in `rolf demo`.
+module may offer more: with what `Exhibitor` asks for it has a part in `rolf demo`, with what `Divisible` asks for its
+tasks are validated by several processes at once, and where an earlier run stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import entry_points
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from rolf.exhibit import Progress, Section
 
@@ -47,11 +49,25 @@ class Verdict:
     """Time that the validation took [s]."""
     fault: str = ""
     """How the machine failed, which says nothing about the task; empty: it did not."""
+    notes: tuple[str, ...] = ()
+    """What its author should know and what keeps it from nothing."""
 
     @property
     def valid(self) -> bool:
         """Whether it was played to the end and nothing is wrong with it."""
         return not self.problems and not self.fault
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One instance of a task that is to be validated."""
+
+    task: str
+    """``name/cause@seed``, as its verdict will say."""
+    digest: str
+    """Of its content: with another one it is another task, whatever it is called."""
+    instance: Any
+    """For the environment that made the case; travels to other processes by pickle."""
 
 
 class State(StrEnum):
@@ -116,6 +132,24 @@ class Exhibitor(Protocol):
 
         Raises:
             RuntimeError: this machine cannot run it.
+        """
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """What an environment offers besides whose tasks can be validated one by one, in any order and any process."""
+
+    def cases(self, names: Sequence[str], seeds: int) -> Sequence[Case]:
+        """Return what ``validate`` would look at.
+
+        Raises:
+            LookupError: no task has one of the names.
+        """
+
+    def judge(self) -> AbstractContextManager[Callable[[Case], Verdict]]:
+        """Open what it takes to validate cases, and close it in the end.
+
+        What is opened raises RuntimeError where this machine can validate nothing.
         """
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
-from rolf.environments import TaskEntry, Verdict
+from rolf.environments import Case, TaskEntry, Verdict
 from termgym.checkup import checkup
 
-__all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "checkup", "recognises", "tasks", "validate"]
+__all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "cases", "checkup", "judge", "recognises", "tasks", "validate"]
 
 SUMMARY = "a real Linux terminal"
 HEADINGS = "task", "symptom", "causes"
@@ -27,6 +28,23 @@ def validate(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
     from termgym.tasks.validation import validate_all
 
     yield from validate_all(names, seeds)
+
+
+def cases(names: Sequence[str], seeds: int) -> Sequence[Case]:
+    """See ``rolf.environments.Divisible.cases``."""
+    from termgym.tasks.digest import task_digest
+    from termgym.tasks.named import named
+
+    return [Case(task.id, task_digest(task), task) for task in named(names, seeds)]
+
+
+@contextmanager
+def judge() -> Iterator[Callable[[Case], Verdict]]:
+    """See ``rolf.environments.Divisible.judge``: one machine for all cases."""
+    from termgym.tasks.validation import validator
+
+    with validator() as validate_one:
+        yield lambda case: validate_one(case.instance)
 
 
 def recognises(name: str) -> bool:

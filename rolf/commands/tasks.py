@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,9 @@ import click
 from rolf.commands.usage import WrongUsage
 
 if TYPE_CHECKING:
-    from rolf.environments import Environment, Verdict
+    from rolf.environments import Verdict
+    from rolf.results import Results
+    from rolf.validating import Share
 
 
 @click.group("tasks", short_help="Validate tasks.")
@@ -23,73 +27,114 @@ def command() -> None:
 
 
 @command.command(short_help="Play each oracle, and nothing, in real worlds.")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME|PATH]...")
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Worlds per task and cause.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that play.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
-def validate(names: tuple[str, ...], seeds: int, as_json: bool) -> None:
+@click.option(
+    "--results",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Add each verdict to this file, a JSON object a line; a run that was stopped goes on from it.",
+)
+def validate(names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Path | None) -> None:
     """Play each task's oracle, and nothing at all, in real worlds.
 
     A task is valid when its oracle succeeds, doing nothing does not, and the same seed gives the same world. NAME is
     a task or TASK/CAUSE, a set of production lines or the id of one, or MODULE:NAME for a task of your own in a file
-    here; without one all are validated. FAULT: the
+    here; PATH is a task folder, or a folder of them; without either all tasks are validated. FAULT: the
     machine failed, a service that never became ready included, and nothing is known of the task. Exit code 1 when any
     is not valid.
+
+    With --results a verdict that is in the file already is not made again, unless it is a fault or the task has
+    changed.
     """
+    from rolf.results import Results
+
     if any(":" in name.partition("/")[0] for name in names):
         sys.path.insert(0, "")  # an installed command does not look in the working directory, where MODULE lies
-    count = valid = 0
+    began = time.monotonic()
     try:
-        for verdict in _verdicts(names, seeds):
-            count += 1
-            valid += verdict.valid
-            _tell(verdict, as_json)
+        with Results(results) if results is not None else nullcontext() as kept:
+            tally = _validate(names, seeds, jobs, as_json, kept)
     except (LookupError, ValueError) as error:
         raise WrongUsage(str(error)) from error
     except RuntimeError as error:  # no machine to validate on
         raise click.ClickException(str(error)) from error
-    click.echo(f"{valid} of {count} valid", err=True)
-    if valid < count:
+    click.echo(f"{tally}; {time.monotonic() - began:.0f} s", err=True)
+    if tally.valid < tally.count:
         raise SystemExit(1)
 
 
-def _verdicts(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
-    """Validate what is named, each task in the environment that has it."""
-    from rolf.environments import environments
+class _Tally:
+    """How many verdicts there were, by kind."""
 
-    known = environments()
-    shares: dict[str, list[str]] = {env_id: [] for env_id in known}
-    for name in names:
-        shares[_owner(name, known)].append(name)
-    for env_id, share in shares.items():
-        if share or not names:
-            yield from known[env_id].validate(share, seeds)
+    def __init__(self) -> None:
+        self.count = self.valid = self.faults = self.kept = 0
 
+    def add(self, verdict: Verdict) -> None:
+        self.count += 1
+        self.valid += verdict.valid
+        self.faults += not verdict.valid and not verdict.problems
 
-def _owner(name: str, known: Mapping[str, Environment]) -> str:
-    """Return the id of the environment that a name belongs to, or that knows the nearest to it.
-
-    That one then says what is wrong with the name.
-
-    Raises:
-        LookupError: the name is like nothing that there is.
-    """
-    for env_id, environment in known.items():
-        if environment.recognises(name):
-            return env_id
-    names = {task.name: env_id for env_id, environment in known.items() for task in environment.tasks()}
-    near = get_close_matches(name.partition("@")[0].partition("/")[0], names, n=1)
-    if not near:
-        raise LookupError(f"{name!r} is no task of {', '.join(known)}; `rolf list` shows what there is")
-    return names[near[0]]
+    def __str__(self) -> str:
+        invalid = self.count - self.valid - self.faults
+        parts = [f"{self.valid} of {self.count} valid"]
+        parts += [f"{invalid} invalid"] if invalid else []
+        parts += [f"{self.faults} faults" if self.faults > 1 else "1 fault"] if self.faults else []
+        parts += [f"{self.kept} from an earlier run"] if self.kept else []
+        return ", ".join(parts)
 
 
-def _tell(verdict: Verdict, as_json: bool) -> None:
-    """Print one verdict."""
-    if as_json:
-        row = {"task": verdict.task, "valid": verdict.valid, "problems": verdict.problems, "fault": verdict.fault}
-        click.echo(json.dumps({**row, "seconds": round(verdict.seconds, 3)}))
+def _validate(names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Results | None) -> _Tally:
+    """Validate what is named and tell each verdict."""
+    from rolf.validating import kept, shares, validated
+
+    todo, tally = shares(names, seeds), _Tally()
+    with _progress(todo) as say:
+        for share in todo:
+            for _, verdict in kept(share, results):
+                tally.kept += 1
+                tally.add(verdict)
+                say(_written(verdict, as_json))
+            for verdict in validated(share, seeds, jobs, results):
+                tally.add(verdict)
+                say(_written(verdict, as_json))
+    return tally
+
+
+@contextmanager
+def _progress(todo: list[Share]) -> Iterator[Callable[[str], None]]:
+    """Show a bar on stderr while verdicts are told, if a person looks at it."""
+    if not sys.stderr.isatty():
+        yield click.echo
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    total = None if any(share.cases is None for share in todo) else sum(len(share.cases or ()) for share in todo)
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("validating", total=total)
+
+        def say(text: str) -> None:
+            if sys.stdout.isatty():  # the same screen as the bar, which has to move down
+                bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            else:
+                click.echo(text)
+            bar.advance(task)
+
+        yield say
+
+
+def _written(verdict: Verdict, as_json: bool) -> str:
+    """Return one verdict as lines of text."""
+    from rolf.results import told
+
+    if as_json:
+        return json.dumps(told(verdict))
     said = "ok" if verdict.valid else "INVALID" if verdict.problems else "FAULT"
-    click.echo(f"{said:<8}{verdict.seconds:6.2f} s  {verdict.task}")
-    for problem in (*verdict.problems, *([f"the machine failed: {verdict.fault}"] if verdict.fault else ())):
-        click.echo(indent(problem, " " * 18))
+    lines = [f"{said:<8}{verdict.seconds:6.2f} s  {verdict.task}"]
+    fault = [f"the machine failed: {verdict.fault}"] if verdict.fault else []
+    lines += [indent(line, " " * 18) for line in (*verdict.problems, *fault)]
+    lines += [indent(f"note: {line}", " " * 18) for line in verdict.notes]
+    return "\n".join(lines)

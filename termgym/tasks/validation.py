@@ -8,20 +8,20 @@ and within what the task allows, and on a world built anew it must see and leave
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from rolf.environments import Verdict
 from termgym.assignment import sandbox_opener
 from termgym.episode import FAULTS, Episode
-from termgym.errors import SandboxError, SandboxUnavailable, TaskError, UnknownTask
+from termgym.errors import SandboxError, SandboxUnavailable, TaskError
 from termgym.options import Options
 from termgym.outcome import Outcome
 from termgym.plan import ActionPlan, Submit
-from termgym.tasks.imported import imported
-from termgym.tasks.registry import causes, families, make_task
+from termgym.tasks.named import named
 from termgym.tasks.task import Task
 
 SHOWN = 300
@@ -72,58 +72,39 @@ def validate(task: Task, episode: Episode | None = None) -> Verdict:
         SandboxUnavailable: this host cannot play any task. A machine that fails otherwise, be it by a service that
             never becomes ready, is told in the verdict.
     """
-    with ExitStack() as own:
-        if episode is None:
-            episode = _episode(own)
-        began = time.monotonic()
-        problems: list[str] = []
-        fault = ""
-        try:
-            problems.extend(_problems(task, episode))
-        except SandboxUnavailable:
-            raise
-        except FAULTS as error:
-            fault = str(error)
-        return Verdict(task.id, tuple(problems), time.monotonic() - began, fault)
+    if episode is None:
+        with validator() as validate_one:
+            return validate_one(task)
+    began = time.monotonic()
+    problems: list[str] = []
+    fault = ""
+    try:
+        problems.extend(_problems(task, episode))
+    except SandboxUnavailable:
+        raise
+    except FAULTS as error:
+        fault = str(error)
+    return Verdict(task.id, tuple(problems), time.monotonic() - began, fault)
 
 
 def validate_all(names: Sequence[str] = (), seeds: int = 1) -> Iterator[Verdict]:
-    """Validate ``seeds`` worlds of each task named, one verdict at a time.
-
-    Args:
-        names: ``family``, ``family/cause`` or ``family/cause@seed`` (then this world alone), or ``module:NAME`` for
-            what `imported` finds; none: all families.
-        seeds: World seeds 0 to ``seeds - 1``.
+    """Validate ``seeds`` worlds of each task named, one verdict at a time; names and seeds as `named` takes them.
 
     Raises:
         UnknownTask: no task has one of the names.
     """
-    tasks = [task for name in names or families() for task in _named(name, seeds)]
-    with ExitStack() as own:
-        episode = _episode(own)
+    tasks = named(names, seeds)
+    with validator() as validate_one:
         for task in tasks:
-            yield validate(task, episode)
+            yield validate_one(task)
 
 
-def _episode(own: ExitStack) -> Episode:
+@contextmanager
+def validator() -> Iterator[Callable[[Task], Verdict]]:
+    """Open one machine to validate one task after the other on, and close it in the end."""
     options = Options.of({})
-    episode = Episode(sandbox_opener(options), options)
-    own.callback(episode.close)
-    return episode
-
-
-def _named(name: str, seeds: int) -> list[Task]:
-    if ":" in name:
-        return imported(name, seeds)
-    if "@" in name:
-        return [make_task(name)]
-    if name == "blank":
-        raise UnknownTask(
-            "the task 'blank' has no goal, so there is nothing to validate; `rolf list` names those that do"
-        )
-    family, slash, cause = name.partition("/")
-    among = (cause,) if slash else causes(family)
-    return [make_task(f"{family}/{one}", seed) for one in among for seed in range(seeds)]
+    with closing(Episode(sandbox_opener(options), options)) as episode:
+        yield partial(validate, episode=episode)
 
 
 def _problems(task: Task, episode: Episode) -> Iterator[str]:
