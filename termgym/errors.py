@@ -10,7 +10,8 @@ TermGymError
 ├── PlanError (ValueError)       text is not an action plan
 ├── UnknownTask (LookupError)    no task of that name; suggests the nearest
 └── TaskError (ValueError)       a task cannot be built as it is written
-    └── FolderError              a task folder is no task as it is written; says file, line, value and what is allowed
+    ├── FolderError              a task folder is no task as it is written; says file, line, value and what is allowed
+    └── ImageError               a task's image cannot be built; says Dockerfile, line, what is allowed and what helps
 """
 
 from __future__ import annotations
@@ -58,3 +59,7 @@ class TaskError(TermGymError, ValueError):
 
 class FolderError(TaskError):
     """A task folder is no task as it is written."""
+
+
+class ImageError(TaskError):
+    """A task's image cannot be built."""
