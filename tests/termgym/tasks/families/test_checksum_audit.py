@@ -59,10 +59,9 @@ def test_the_edited_manifest_agrees_with_what_it_covers_up(attempt: Callable[...
 def test_an_untouched_delivery_is_as_sealed(attempt: Callable[..., bool]) -> None:
     """A complaint about everything would be no symptom."""
     world = World("checksum-audit", "", SEED)
-    sound = replace(
-        _task(world, scene(world)), goal=(holds(f"{scene(world).root}/audit", pattern="^audit: as sealed"),)
-    )
-    assert attempt(sound)
+    at = scene(world)
+    task = replace(_task(world, at), goal=(holds(f"{at.root}/audit", pattern="^audit: as sealed"),))
+    assert attempt(task, "true")
 
 
 @pytest.mark.parametrize("cause", ["altered", "swapped", "covered-up"])
