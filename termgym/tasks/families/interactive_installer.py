@@ -6,7 +6,6 @@ It talks to a terminal only, so that it has to be answered and not merely fed.
 from __future__ import annotations
 
 import base64
-import zlib
 from dataclasses import dataclass
 
 from termgym.checks import Check, FileAbsent, FileHash, OutputContains
@@ -18,7 +17,7 @@ from termgym.tasks.world import NOUNS, PLACES, PROJECTS, TOOL_TRACES, World, phr
 INSTALLER = '''\
 #!/usr/bin/env python3
 """usage: install     Install {name} {release}. Asks on the terminal; Return takes the answer in brackets."""
-import base64, hashlib, pathlib, shutil, sys, zlib
+import base64, hashlib, pathlib, shutil, sys
 
 PAGE = 12
 PROGRAM = "{program}"
@@ -86,7 +85,7 @@ if (target / "records").exists():
         shutil.rmtree(target / "records")
 (target / "records").mkdir(exist_ok=True)
 (target / "bin").mkdir(exist_ok=True)
-(target / "bin/{name}").write_bytes(zlib.decompress(base64.b64decode(PROGRAM)))
+(target / "bin/{name}").write_bytes(base64.b64decode(PROGRAM))
 (target / "bin/{name}").chmod(0o755)
 answers = f"release = {release}\\ndirectory = {{target}}\\nport = {{port}}\\nrecords = {{records}}\\n"
 seal = hashlib.sha256(f"{seal} {{answers}}".encode()).hexdigest()
@@ -151,7 +150,7 @@ class Scene:
         return INSTALLER.format(
             name=self.name,
             release=self.release,
-            program=base64.b64encode(zlib.compress(self.program, 9)).decode(),
+            program=base64.b64encode(self.program).decode(),
             accept=accept,
             directory=directory or f"~/apps/{self.name}",
             port=port or self.port,
