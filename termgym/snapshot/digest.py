@@ -56,9 +56,9 @@ def digest_nodes(side: Side) -> Nodes:
         try:
             if status.is_directory:
                 nodes.children[path] = {}
-                heads[path] = _head(status, place)
+                heads[path] = head_of(status, place)
             else:
-                nodes.children[split(path)[0]][name] = _leaf(status, place, name)
+                nodes.children[split(path)[0]][name] = leaf_of(status, place, name)
         except FileNotFoundError:  # a program that still runs removed it meanwhile
             continue
         if status.is_linked:
@@ -82,10 +82,10 @@ def digest_pairs(nodes: Nodes, pairs: Iterable[Pair]) -> str:
             if after is None:
                 raise FileNotFoundError
             if after.is_directory and pair.path not in heads:
-                heads[pair.path] = _head(after, pair.new)
+                heads[pair.path] = head_of(after, pair.new)
                 children[pair.path] = {} if pair.complete else dict(nodes.children[pair.path])
             elif not after.is_directory:
-                children.setdefault(parent, {})[pair.name] = _leaf(after, pair.new, pair.name)
+                children.setdefault(parent, {})[pair.name] = leaf_of(after, pair.new, pair.name)
                 if after.is_linked:
                     linked.append((pair.path, after.inode))
         except FileNotFoundError:  # removed before, or by a program that still runs
@@ -116,7 +116,7 @@ def _tree_digest(root: bytes, groups: Iterable[Group]) -> str:
     return state.hexdigest()
 
 
-def _head(status: Status, place: Place) -> bytes:
+def head_of(status: Status, place: Place) -> bytes:
     """Return everything about a path but its content."""
     kind = kind_of(status.mode)
     if kind in _BY_KIND_ALONE:
@@ -127,9 +127,9 @@ def _head(status: Status, place: Place) -> bytes:
     return head
 
 
-def _leaf(status: Status, place: Place, name: bytes) -> bytes:
+def leaf_of(status: Status, place: Place, name: bytes) -> bytes:
     """Return the digest of a path that is not a directory."""
-    state = hashlib.sha256(_head(status, place))
+    state = hashlib.sha256(head_of(status, place))
     at = place.directory, place.name
     if stat.S_ISLNK(status.mode):
         state.update(link_target(*at))

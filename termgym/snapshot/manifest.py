@@ -17,9 +17,11 @@ from termgym.snapshot.baseline import baseline
 from termgym.snapshot.change import Change
 from termgym.snapshot.comparison import Side, Touched
 from termgym.snapshot.copying import copy_tree, remove_tree
+from termgym.snapshot.departure import digester
 from termgym.snapshot.diff import changes_in
-from termgym.snapshot.digest import digest_pairs
 from termgym.snapshot.keeping import find_copy, load_copy
+from termgym.snapshot.layers import Ground
+from termgym.snapshot.owners import plainly
 from termgym.snapshot.repair import repair
 from termgym.snapshot.unlocking import overrides_modes, unlock, unlocked
 from termgym.snapshot.walking import opened, opened_root, split, status_at, walk
@@ -35,7 +37,8 @@ class ManifestSnapshot:
 
     name = "manifest"
 
-    def __init__(self, base: Path, work: Path) -> None:
+    def __init__(self, base: Path, work: Path, *, ground: Ground | None = None) -> None:
+        self._ground = ground
         self.base = base
         self.live = work / "live"
         self._kept = work / "kept"
@@ -64,14 +67,14 @@ class ManifestSnapshot:
 
     def diff(self) -> tuple[Change, ...]:
         """Return what differs between base and live, sorted."""
-        with self._baseline.opened() as before, self._opened_live() as live:
+        with plainly(self._ground is not None), self._baseline.opened() as before, self._opened_live() as live:
             return changes_in(self._baseline, self._baseline.pairs(before, live, self._touched(live.root)))
 
     def digest(self) -> str:
-        """Return the Merkle digest of the live tree."""
-        nodes = self._baseline.nodes()
-        with self._baseline.opened() as before, self._opened_live() as live:
-            return digest_pairs(nodes, self._baseline.pairs(before, live, self._touched(live.root)))
+        """Return the Merkle digest of the live tree; on an image, that of its departure from it."""
+        digest = digester(self._ground, self._baseline)
+        with plainly(self._ground is not None), self._baseline.opened() as before, self._opened_live() as live:
+            return digest(self._baseline.pairs(before, live, self._touched(live.root)))
 
     def save(self) -> str:
         """Keep a copy of the live tree."""

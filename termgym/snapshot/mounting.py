@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 
-MS_NOSUID = 0x2  # linux/mount.h
+MS_RDONLY = 0x1  # linux/mount.h
+MS_NOSUID = 0x2
 MS_NODEV = 0x4
 MNT_DETACH = 0x2
 

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from termgym.errors import SnapshotError
+from termgym.snapshot.layers import Ground
 from termgym.snapshot.manifest import ManifestSnapshot
 from termgym.snapshot.mounting import shares_mounts
 from termgym.snapshot.overlay import OverlaySnapshot
@@ -26,6 +27,7 @@ def open_snapshot(
     backend: str | None = None,
     size_bytes: int | None = None,
     log_dir: Path | None = None,
+    ground: Ground | None = None,
 ) -> Snapshot:
     """Make a live tree that starts equal to a base tree.
 
@@ -36,6 +38,7 @@ def open_snapshot(
         backend: one of ``BACKENDS``; None takes the first that works.
         size_bytes: how much may be written [bytes]; only the overlay backends can bound it.
         log_dir: where ``rsync`` writes what it restored and what differed; asking for logs asks for that backend.
+        ground: where ``base`` shows the layers of an image: these; then digests are of what departs from it.
 
     Raises:
         SnapshotError: the backend does not work here, or none does; says why.
@@ -48,7 +51,7 @@ def open_snapshot(
         raise SnapshotError(f"unknown snapshot backend {backend!r}; allowed are {', '.join(BACKENDS)}")
     for name in BACKENDS if backend is None else (backend,):
         if _reason(name, work) is None:
-            return _open(name, base, work, size_bytes, log_dir)
+            return _open(name, base, work, size_bytes, log_dir, ground)
     reasons = probe(work)
     why = "; ".join(f"{name}: {reason}" for name, reason in reasons.items() if reason and backend in (None, name))
     works = ", ".join(name for name, reason in reasons.items() if reason is None) or "none"
@@ -56,12 +59,19 @@ def open_snapshot(
     raise SnapshotError(f"{asked} in {str(work)!r} ({why}); what works there: {works}")
 
 
-def _open(name: str, base: Path, work: Path, size_bytes: int | None, log_dir: Path | None) -> Snapshot:
+def _open(
+    name: str,
+    base: Path,
+    work: Path,
+    size_bytes: int | None = None,
+    log_dir: Path | None = None,
+    ground: Ground | None = None,
+) -> Snapshot:
     if name == "manifest":
-        return ManifestSnapshot(base, work)
+        return ManifestSnapshot(base, work, ground=ground)
     if name == "rsync":
-        return RsyncSnapshot(base, work, log_dir=log_dir)
-    return OverlaySnapshot(base, work, backend=name, size_bytes=size_bytes)
+        return RsyncSnapshot(base, work, log_dir=log_dir, ground=ground)
+    return OverlaySnapshot(base, work, backend=name, size_bytes=size_bytes, ground=ground)
 
 
 def probe(work: Path) -> dict[str, str | None]:
@@ -90,7 +100,7 @@ def _try(name: str, work: Path) -> str | None:
         (base / "d" / "f").write_bytes(b"before")
         os.link(base / "d" / "f", base / "g")
         try:
-            snapshot = _open(name, base, own, None, None)
+            snapshot = _open(name, base, own)
         except OSError as error:
             return str(error)
         try:

@@ -13,26 +13,34 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 from termgym.errors import SnapshotError
 from termgym.snapshot.baseline import baseline
 from termgym.snapshot.change import Change
-from termgym.snapshot.comparison import Side, Touched
+from termgym.snapshot.comparison import Pair, Side, Touched
 from termgym.snapshot.copying import copy_attributes, remove_tree, replicate, set_owner, set_times
+from termgym.snapshot.departure import digester
 from termgym.snapshot.diff import changes_in
-from termgym.snapshot.digest import digest_pairs
 from termgym.snapshot.entry import attribute_names, is_visible
 from termgym.snapshot.keeping import find_copy
+from termgym.snapshot.layers import Ground, mount_layers
 from termgym.snapshot.mounting import MS_NODEV, MS_NOSUID, mount, mount_options, option_value, unmount
+from termgym.snapshot.owners import plainly
 from termgym.snapshot.walking import handle, join, names_in, opened, opened_root, status_at
 
 FEATURES: Mapping[str, bytes] = {
     "overlay": b"redirect_dir=on,index=on,metacopy=on",
     "overlay-userns": b"userxattr",
 }
+_GROUND_FEATURES: Mapping[str, bytes] = {
+    "overlay": b"redirect_dir=on,index=off,metacopy=on",
+    "overlay-userns": b"userxattr",
+}
+"""On an image's layers: not every stack of them can be indexed, and docker's never is, so none is."""
 _PREFIX = {"overlay": "trusted.overlay.", "overlay-userns": "user.overlay."}
 DEFAULT_SIZE = 2 << 30
 """How much an agent may write, where nobody says otherwise [bytes]."""
@@ -43,15 +51,20 @@ _LEAST_INODES = 1 << 18
 class OverlaySnapshot:
     """A base tree under a writable layer in memory."""
 
-    def __init__(self, base: Path, work: Path, *, backend: str, size_bytes: int | None = None) -> None:
+    def __init__(
+        self, base: Path, work: Path, *, backend: str, size_bytes: int | None = None, ground: Ground | None = None
+    ) -> None:
         self.name = backend
+        self._ground = ground
+        self._parts = ("",) if ground is None else tuple(part.path for part in ground.parts)
         self.base = base
         self.live = work / "live"
         self._layer = work / "layer"
         self._kept = work / "kept"
         self._size = DEFAULT_SIZE if size_bytes is None else size_bytes
         self._prefix = _PREFIX[backend]
-        self._indexed = b"index=on" in FEATURES[backend]
+        self._features = FEATURES[backend] if ground is None else _GROUND_FEATURES[backend]
+        self._indexed = b"index=on" in self._features
         self._baseline = baseline(base)
         self._mounted: list[Path] = []
         for directory in (self.live, self._layer, self._kept):
@@ -72,17 +85,22 @@ class OverlaySnapshot:
 
     def diff(self) -> tuple[Change, ...]:
         """Return what differs between base and live, sorted."""
-        touched, inodes = self._touched()
-        with self._baseline.opened() as before, opened_root(self.live) as root:
-            live = Side(root, inodes=inodes, path=os.fsencode(self.live))
-            return changes_in(self._baseline, self._baseline.pairs(before, live, touched))
+        with self._pairs() as pairs:
+            return changes_in(self._baseline, pairs)
 
     def digest(self) -> str:
-        """Return the Merkle digest of the live tree."""
-        nodes, (touched, inodes) = self._baseline.nodes(), self._touched()
-        with self._baseline.opened() as before, opened_root(self.live) as root:
+        """Return the Merkle digest of the live tree; on an image, that of its departure from it."""
+        digest = digester(self._ground, self._baseline)
+        with self._pairs() as pairs:
+            return digest(pairs)
+
+    @contextmanager
+    def _pairs(self) -> Iterator[Iterator[Pair]]:
+        """Yield the pairs that may differ, for the time of the block."""
+        touched, inodes = self._touched()
+        with plainly(self._ground is not None), self._baseline.opened() as before, opened_root(self.live) as root:
             live = Side(root, inodes=inodes, path=os.fsencode(self.live))
-            return digest_pairs(nodes, self._baseline.pairs(before, live, touched))
+            yield self._baseline.pairs(before, live, touched)
 
     def save(self) -> str:
         """Keep a copy of the layer."""
@@ -120,22 +138,37 @@ class OverlaySnapshot:
     def _mount_layer(self) -> None:
         """Mount an empty layer. The root of the live tree is that of the layer, so it has to look like the base's."""
         self._mount_tmpfs()
-        (self._layer / "work").mkdir()
-        (self._layer / "upper").mkdir()
-        with opened_root(self.base) as source, opened_root(self._layer / "upper") as target:
-            status = os.stat(source)
-            set_owner(target, b".", status)
-            os.chmod(target, stat.S_IMODE(status.st_mode))
-            copy_attributes(source, b".", target, b".", is_visible)
-            set_times(target, b".", status)
+        for part in self._parts:
+            work, upper = self._work(part), self._upper(part)
+            work.mkdir()
+            upper.mkdir()
+            with opened_root(self.base / part) as source, opened_root(upper) as target:
+                status = os.stat(source)
+                set_owner(target, b".", status)
+                os.chmod(target, stat.S_IMODE(status.st_mode))
+                copy_attributes(source, b".", target, b".", is_visible)
+                set_times(target, b".", status)
 
     def _mount_live(self) -> None:
-        lower, upper, work = (
-            option_value(os.fsencode(path)) for path in (self.base, self._layer / "upper", self._layer / "work")
-        )
-        options = b"lowerdir=%s,upperdir=%s,workdir=%s,%s" % (lower, upper, work, FEATURES[self.name])
-        mount("overlay", os.fsencode(self.live), "overlay", MS_NODEV, options)
-        self._mounted.append(self.live)
+        if self._ground is None:
+            lower, upper, work = (
+                option_value(os.fsencode(path)) for path in (self.base, self._upper(""), self._work(""))
+            )
+            options = b"lowerdir=%s,upperdir=%s,workdir=%s,%s" % (lower, upper, work, self._features)
+            mount("overlay", os.fsencode(self.live), "overlay", MS_NODEV, options)
+            self._mounted.append(self.live)
+            return
+        for part in self._ground.parts:
+            target = self.live / part.path
+            upper_work = self._upper(part.path), self._work(part.path)
+            mount_layers(target, part.layers, *upper_work, features=self._features)
+            self._mounted.append(target)
+
+    def _upper(self, part: str) -> Path:
+        return self._layer / f"upper{part}"
+
+    def _work(self, part: str) -> Path:
+        return self._layer / f"work{part}"
 
     def _unmount(self) -> None:
         while self._mounted:
@@ -145,9 +178,11 @@ class OverlaySnapshot:
     def _require_features(self) -> None:
         """Check that the kernel took the options: it drops some silently where a filesystem does not support them."""
         effective = mount_options(os.fsencode(self.live))
-        missing = sorted(set(FEATURES[self.name].split(b",")) - effective)
+        missing = sorted(set(self._features.split(b",")) - effective)
         for feature in missing:
             name, _, value = feature.partition(b"=")
+            if value == b"off" and name + b"=on" not in effective:
+                continue
             if value and name + b"=off" not in effective and _is_default(name.decode()):
                 continue  # not shown, because it is what the module does anyway
             raise SnapshotError(
@@ -163,19 +198,25 @@ class OverlaySnapshot:
         """Return what the layer holds, and the true inodes of its linked files where the mount shows others."""
         touched = Touched()
         inodes: dict[bytes, tuple[int, int]] = {}
+        for part in self._parts:
+            self._explore(touched, inodes, self._upper(part), os.fsencode(part))
+        return touched, inodes
+
+    def _explore(self, touched: Touched, inodes: dict[bytes, tuple[int, int]], upper: Path, at: bytes) -> None:
+        """Note what the layer holds of the tree below a path."""
+        touched.add(at)
         pending = [b""]
-        with opened_root(self._layer / "upper") as root:
+        with opened_root(upper) as root:
             while pending:
                 path = pending.pop()
                 with opened(root, path) as directory:
                     names = names_in(directory)
-                    touched.named[path] = set(names)
+                    touched.named.setdefault(_below(at, path), set()).update(names)
                     pending.extend(
                         join(path, name)
                         for name in names
-                        if self._note(touched, inodes, directory, join(path, name), name)
+                        if self._note(touched, inodes, directory, _below(at, join(path, name)), name)
                     )
-        return touched, inodes
 
     def _note(
         self, touched: Touched, inodes: dict[bytes, tuple[int, int]], directory: int, path: bytes, name: bytes
@@ -203,6 +244,10 @@ class OverlaySnapshot:
         if self._prefix + "redirect" in marks:
             return True
         return self._prefix + "opaque" in marks and os.getxattr(path, self._prefix + "opaque") == b"y"
+
+
+def _below(at: bytes, path: bytes) -> bytes:
+    return join(at, path) if path else at
 
 
 def _is_default(option: str) -> bool:

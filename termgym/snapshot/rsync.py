@@ -18,19 +18,24 @@ import os
 import shutil
 import stat
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 from termgym.errors import SnapshotError
 from termgym.snapshot.baseline import Baseline, baseline
 from termgym.snapshot.change import Change, ChangeKind
-from termgym.snapshot.comparison import Side, Touched
+from termgym.snapshot.comparison import Pair, Side, Touched
 from termgym.snapshot.copying import copy_tree, remove_entries, remove_tree
+from termgym.snapshot.departure import digester
 from termgym.snapshot.diff import changes_in
 from termgym.snapshot.digest import tree_digest
 from termgym.snapshot.flags import clear_flags
 from termgym.snapshot.keeping import find_copy, load_copy
+from termgym.snapshot.layers import Ground
 from termgym.snapshot.links import find_links
+from termgym.snapshot.owners import plainly
 from termgym.snapshot.unlocking import overrides_modes, relock, unlock, unlocked
 from termgym.snapshot.walking import open_directory, opened, opened_root, split, status_at, walk
 
@@ -44,7 +49,7 @@ class RsyncSnapshot:
 
     name = "rsync"
 
-    def __init__(self, base: Path, work: Path, *, log_dir: Path | None = None) -> None:
+    def __init__(self, base: Path, work: Path, *, log_dir: Path | None = None, ground: Ground | None = None) -> None:
         if shutil.which("rsync") is None:
             raise SnapshotError("rsync is not installed; install it (apt-get install rsync) or choose another backend")
         self.base = base
@@ -52,6 +57,7 @@ class RsyncSnapshot:
         self._kept = work / "kept"
         self._baseline = baseline(base)
         self._log_dir = log_dir
+        self._ground = ground
         self._episodes = itertools.count()
         self._episode = 0
         if log_dir is not None:
@@ -69,8 +75,7 @@ class RsyncSnapshot:
 
     def diff(self) -> tuple[Change, ...]:
         """Return what differs between base and live, sorted; with logs, write it down as ``diff -r`` would too."""
-        with self._baseline.opened() as before, unlocked(self.live) as modes, opened_root(self.live) as root:
-            pairs = self._baseline.pairs(before, Side(root, modes), Touched.everything())
+        with self._pairs() as pairs:
             changes = changes_in(self._baseline, pairs)
         if self._log_dir is not None:
             text = "".join(f"{line}\n" for line in _listing(changes, self.base, self.live))
@@ -78,8 +83,19 @@ class RsyncSnapshot:
         return changes
 
     def digest(self) -> str:
-        """Return the Merkle digest of the live tree."""
-        return tree_digest(self.live)
+        """Return the Merkle digest of the live tree; on an image, that of its departure from it."""
+        if self._ground is None:
+            return tree_digest(self.live)
+        digest = digester(self._ground, self._baseline)
+        with self._pairs() as pairs:
+            return digest(pairs)
+
+    @contextmanager
+    def _pairs(self) -> Iterator[Iterator[Pair]]:
+        """Yield all pairs, for the time of the block."""
+        owners = plainly(self._ground is not None)
+        with owners, self._baseline.opened() as before, unlocked(self.live) as modes, opened_root(self.live) as root:
+            yield self._baseline.pairs(before, Side(root, modes), Touched.everything())
 
     def save(self) -> str:
         """Keep a copy of the live tree."""
