@@ -33,12 +33,15 @@ def read_harbor(folder: Path, host: Mapping[str, str]) -> FolderTask:
     """Return the task of a Harbor folder; see `read_folder`."""
     copies.inside(folder / "task.toml", folder)
     source = read_source(folder / "task.toml")
-    known = lines(source.text)
+    data, known = read_toml(source), dict(lines(source.text))
+    if "version" in data:  # its name before there were several
+        data.setdefault("schema_version", data.pop("version"))
+        known.setdefault(("schema_version",), known[("version",)])
 
     def line(name: Any) -> int | None:
         return line_of(known, name)
 
-    document = checked(Document, read_toml(source), source, line)
+    document = checked(Document, data, source, line)
     _refuse(document, folder, source, line)
     notes = list(remarks(document, folder))
     own = house(document.metadata.get("rolf"), source, line)

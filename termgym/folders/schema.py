@@ -181,14 +181,6 @@ class Document(Table):
     steps: list[Step] | None = None
     artifacts: list[str | dict[str, Any]] = []
 
-    @model_validator(mode="before")
-    @classmethod
-    def _older(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "version" in data:
-            data = dict(data)
-            data.setdefault("schema_version", data.pop("version"))
-        return data
-
     @field_validator("schema_version")
     @classmethod
     def _known(cls, value: str) -> str:

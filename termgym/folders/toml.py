@@ -48,7 +48,8 @@ def lines(text: str) -> Mapping[Name, int]:
             continue
         if header := _HEADER.match(line):
             table = _table(_parts(header[2]), counts, many=header[1] == "[[")
-            found.setdefault(table, number)
+            for length in range(1, len(table) + 1):
+                found.setdefault(table[:length], number)
         elif key := _KEY.match(line):
             found.setdefault((*table, *_parts(key[1])), number)
             opened = next((mark for mark in _LONG if key[2].lstrip().startswith(mark)), "")
