@@ -6,6 +6,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -102,7 +103,8 @@ class TermEnv(gym.Env[Observation, str]):
 
     ## Arguments
 
-    - `task`: name, `Task`, or None for a free shell.
+    - `task`: name, path of a task folder (Harbor, Terminal-Bench 1), `Task`, or None for a free shell.
+    - `tasks`: directory of task folders, or a list of what `task` takes: the seed draws one for each episode.
     - `backend`: `"local"` (namespaces) or `"local-unsafe"` (no isolation at all).
     - `snapshot`: how files are put back: `"overlay"`, `"overlay-userns"`, `"manifest"`, `"rsync"`; None: the first of
       these that works.
@@ -134,9 +136,16 @@ class TermEnv(gym.Env[Observation, str]):
         "volatile": VOLATILE,
     }
 
-    def __init__(self, task: str | Task | None = None, *, driver: Driver | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        task: str | Path | Task | None = None,
+        *,
+        tasks: str | Path | Sequence[str | Path | Task] | None = None,
+        driver: Driver | None = None,
+        **settings: Any,
+    ) -> None:
         options = Options.of(settings)
-        self._assignment = Assignment(task)
+        self._assignment = Assignment(task, tasks)
         self.episode = Episode(sandbox_opener(options), options, driver)
         """The world behind this face."""
         # An environment that is dropped without close gives its machine back; at exit the supervisor sees to it.
