@@ -16,8 +16,8 @@ from termgym.sandbox.environment import AGENT_GID, AGENT_UID, HOSTNAME, WRITABLE
 from termgym.sandbox.rootfs import furnished
 
 AS_AGENT = ("setpriv", f"--reuid={AGENT_UID}", f"--regid={AGENT_GID}", "--clear-groups", "--inh-caps=-all", "--")
-_PRIVATE_MEMORY = str(64 << 20)  # [bytes], docker's default too; without a size it would be half of the host's
-LAUNCH_FDS = _INFO_FD, _GO_FD, _FILTER_FD, _OPTIONS_FD = (236, 237, 238, 239)
+PRIVATE_MEMORY = str(64 << 20)  # [bytes], docker's default too; without a size it would be half of the host's
+LAUNCH_FDS = _INFO_FD, _GO_FD, FILTER_FD, OPTIONS_FD = (236, 237, 238, 239)
 """What bubblewrap is given, below the shell's own numbers; the supervisor keeps them free."""
 _PATIENCE = 20.0  # [s]
 
@@ -68,15 +68,14 @@ def launcher(
     sandbox is a user namespace in which the agent's uid is the caller's own.
     """
     passed: dict[int, int] = {}
-    argv = _namespaces(view, real_root=real_root)
+    argv = namespaces(network=view.network, real_root=real_root, uid=AGENT_UID, gid=AGENT_GID)
     if pipes is not None:
-        argv += ["--info-fd", str(_INFO_FD), "--block-fd", str(_GO_FD)]
-        passed |= {_INFO_FD: pipes[0], _GO_FD: pipes[1]}
+        argv += wait_for_limits(pipes, passed)
     argv += ["--dev-bind", str(view.room or view.root), "/", "--proc", "/proc"]
     for source, target in view.proc_files:
         argv += ["--ro-bind", source, target]
     if view.private_memory:
-        argv += ["--perms", "1777", "--size", _PRIVATE_MEMORY, "--tmpfs", "/dev/shm"]
+        argv += ["--perms", "1777", "--size", PRIVATE_MEMORY, "--tmpfs", "/dev/shm"]
     if view.room is None:
         argv += [word for root in _shared_roots(view) for word in ("--bind", str(view.live / root), f"/{root}")]
     argv += _read_only(view)
@@ -89,22 +88,29 @@ def launcher(
         if view.room is not None:
             files.enter_context(furnished(view.room, view.root, view.live, _shared_roots(view), view.pts))
         if view.filter is not None:
-            passed[_FILTER_FD] = _file_of(view.filter, files)
-            argv += ["--seccomp", str(_FILTER_FD)]
-        passed[_OPTIONS_FD] = _file_of(b"".join(os.fsencode(word) + b"\0" for word in argv), files)
+            passed[FILTER_FD] = file_of(view.filter, files)
+            argv += ["--seccomp", str(FILTER_FD)]
+        passed[OPTIONS_FD] = file_of(b"".join(os.fsencode(word) + b"\0" for word in argv), files)
         program = AS_AGENT if real_root else ()
-        yield [executable() or "bwrap", "--args", str(_OPTIONS_FD), "--", *program], passed
+        yield [executable() or "bwrap", "--args", str(OPTIONS_FD), "--", *program], passed
 
 
-def _namespaces(view: View, *, real_root: bool) -> list[str]:
+def namespaces(*, network: bool, real_root: bool, uid: int, gid: int) -> list[str]:
+    """Return the options for namespaces of one's own; ``uid`` and ``gid`` are those in a user namespace."""
     argv = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    if not view.network:
+    if not network:
         argv.append("--unshare-net")
     if not real_root:
-        argv += ["--unshare-user", "--uid", str(AGENT_UID), "--gid", str(AGENT_GID)]
+        argv += ["--unshare-user", "--uid", str(uid), "--gid", str(gid)]
     # --new-session is left out on purpose: it would take the controlling terminal away.
     argv += ["--hostname", HOSTNAME, "--die-with-parent"]
     return argv
+
+
+def wait_for_limits(pipes: tuple[int, int], passed: dict[int, int]) -> list[str]:
+    """Return the options for telling a child's pid and then waiting, and note the descriptors that it takes."""
+    passed |= {_INFO_FD: pipes[0], _GO_FD: pipes[1]}
+    return ["--info-fd", str(_INFO_FD), "--block-fd", str(_GO_FD)]
 
 
 def rehearse(tree: Path, shown: Path, proc_files: Sequence[tuple[str, str]], *, real_root: bool) -> None:
@@ -130,7 +136,7 @@ def rehearse(tree: Path, shown: Path, proc_files: Sequence[tuple[str, str]], *, 
             )
 
 
-def _file_of(content: bytes, files: contextlib.ExitStack) -> int:
+def file_of(content: bytes, files: contextlib.ExitStack) -> int:
     """Return a descriptor from which ``content`` can be read once."""
     fd = os.memfd_create("options")
     files.callback(os.close, fd)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 AGENT_UID = 1000
 AGENT_GID = 1000
@@ -13,6 +14,9 @@ EPOCH = 1_767_225_600
 
 WRITABLE_ROOTS = ("home", "tmp", "srv", "dev/shm")
 """What the agent may write to, relative to ``/``: the directories a snapshot covers."""
+
+DOCKERS_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where programs of an image are looked for that does not say (moby, ``system.DefaultPathEnv``)."""
 
 _FAKETIME_LIBRARIES = (
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -50,6 +54,24 @@ def pinned(home: str = f"/home/{AGENT_NAME}") -> dict[str, str]:
         "GIT_AUTHOR_DATE": date,
         "GIT_COMMITTER_DATE": date,
     }
+
+
+def inside_image(image: Mapping[str, str], home: str) -> dict[str, str]:
+    """Return the environment of a shell on an image: what docker sets, what makes output the same everywhere, and over
+    it the image's own ``ENV``."""
+    ours = {
+        "PATH": DOCKERS_PATH,
+        "HOME": home,
+        "HOSTNAME": HOSTNAME,
+        "TERM": "xterm-256color",
+        "TZ": "UTC",
+        "COLUMNS": "80",
+        "LINES": "24",
+        "PYTHONHASHSEED": "0",
+    }
+    if not {"LANG", "LC_ALL"} & image.keys():
+        ours |= {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+    return {**ours, **image}
 
 
 def faketime_library() -> str | None:

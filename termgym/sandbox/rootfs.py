@@ -101,7 +101,8 @@ def _make_devices(target: Path, *, real_root: bool) -> None:
     for name in _DEVICES:
         (target / name).touch()
         syscalls.mount(f"/dev/{name}", target / name, None, _MS_BIND)
-        _set_flags(target / name, _MS_NOSUID)
+        # Read-only forbids to change what the device is, not to write to it: the agent of an image is root.
+        _set_flags(target / name, _MS_NOSUID | _MS_RDONLY)
     for name, place in _DEVICE_LINKS.items():
         (target / name).symlink_to(place)
     for name in ("shm", "pts"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import struct
 from pathlib import Path
 
 CLONE_NEWNS = 0x0002_0000  # linux/sched.h, as are the others
@@ -20,6 +22,9 @@ PR_SET_SECCOMP = 22
 SECCOMP_MODE_FILTER = 2  # linux/seccomp.h
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+_PR_CAPBSET_DROP = 24
+_CAPABILITIES = 64  # capabilities(7): the kernel has 41 as yet, and masks of 64 bits
+_CAPABILITY_VERSION_3 = 0x2008_0522  # linux/capability.h
 ADDR_NO_RANDOMIZE = 0x0004_0000  # linux/personality.h
 RESOLVE_NO_SYMLINKS = 0x04
 RESOLVE_NO_MAGICLINKS = 0x02  # linux/openat2.h
@@ -74,6 +79,25 @@ def ptrace(request: int, tid: int, data: int = 0) -> None:
     """Do what ``request`` says to a thread (ptrace(2)); one thread of the caller must do all of it."""
     arguments = (ctypes.c_long(request), ctypes.c_long(tid), ctypes.c_void_p(0), ctypes.c_void_p(data))
     _checked(_libc.ptrace(*arguments), f"ptrace {request:#x} {tid}")
+
+
+def drop_bounding(kept: int) -> None:
+    """Let no program that this process starts have a capability that is not in the mask ``kept``."""
+    for number in range(_CAPABILITIES):
+        if not kept >> number & 1:
+            try:
+                prctl(_PR_CAPBSET_DROP, number)
+            except OSError as error:
+                if error.errno != errno.EINVAL:  # this kernel has fewer
+                    raise
+
+
+def set_capabilities(mask: int) -> None:
+    """Leave this process the capabilities in a mask, permitted and effective; none of them inheritable."""
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    low, high = mask & 0xFFFF_FFFF, mask >> 32
+    data = struct.pack("=6I", low, low, 0, high, high, 0)
+    _checked(_libc.capset(header, data), "capset")
 
 
 class _Filter(ctypes.Structure):
