@@ -1,10 +1,10 @@
 """The host's own system directories as a base image: the choice that needs no set-up.
 
-Two layers. The lower one is ``/usr`` itself, never copied and never written to. ``/`` would not do: overlayfs refuses a
-layer that lies inside another one, and the store lies in ``/``. The upper one, made once and small, puts things in their
-places: its ``usr`` leads to that directory, by overlayfs's redirects, and around it stand an /etc, a /var and a /root
-that hold what a fresh installation has. So /home, /opt, /srv and the rest of the machine are not hidden; they are
-not there.
+Two layers. The lower one is ``/usr`` itself, never copied and never written to. ``/`` would not do: overlayfs refuses
+a layer that lies inside another one, and the store lies in ``/``. The upper one, made once and small, puts things in
+their places: its ``usr`` leads to that directory, by overlayfs's redirects, and around it stand an /etc, a /var and a
+/root that hold what a fresh installation has. So /home, /opt, /srv and the rest of the machine are not hidden; they
+are not there.
 
 /usr/local is fresh as well, for what a machine's owner put there is not the distribution's; except where the machine's
 only Python lives there, as in the images called ``python``.

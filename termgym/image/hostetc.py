@@ -17,9 +17,9 @@ from termgym.image.making import make_directory, make_file
 
 _LISTS = Path("/var/lib/dpkg/info")
 _GENERATED = (
-    "alternatives", "ca-certificates.conf", "debian_version", "fonts", "java-17-openjdk", "java-21-openjdk", "ld.so.cache",
-    "ld.so.conf", "ld.so.conf.d", "localtime", "lsb-release", "magic", "mime.types", "nsswitch.conf", "os-release",
-    "pam.d", "perl", "profile", "protocols", "python3", "rpc", "services", "shells", "skel", "ssl/certs",
+    "alternatives", "ca-certificates.conf", "debian_version", "fonts", "java-17-openjdk", "java-21-openjdk",
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "lsb-release", "magic", "mime.types", "nsswitch.conf",
+    "os-release", "pam.d", "perl", "profile", "protocols", "python3", "rpc", "services", "shells", "skel", "ssl/certs",
     "ssl/openssl.cnf", "terminfo", "timezone", "vim", "bash.bashrc", "login.defs", "adduser.conf", "apt/trusted.gpg.d",
     "apt/keyrings", "inputrc", "networks", "xattr.conf", "sgml", "xml", "pki/ca-trust", "pki/tls", "crypto-policies",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def fill_etc(target: Path) -> None:
 
 def _owned() -> set[str]:
     """Return what packages own in /etc, relative to it."""
-    found = set()
+    found: set[str] = set()
     for path in _LISTS.glob("*.list"):
         found.update(os.fsdecode(line[5:]) for line in path.read_bytes().splitlines() if line.startswith(b"/etc/"))
     return found - {""}
