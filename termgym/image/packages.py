@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from configparser import ConfigParser
+from io import StringIO
 from pathlib import Path
 
 from termgym.image.confinement import GIVEN
@@ -19,10 +21,12 @@ _CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_C
 _BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 _PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy")
 _PASSED = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",
-           "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_HTTP_TIMEOUT", "NPM_CONFIG_REGISTRY", "npm_config_registry",
-           "GOPROXY", "GONOSUMDB", "GOFLAGS", "CARGO_REGISTRIES_CRATES_IO_PROTOCOL")  # fmt: skip
+           "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_HTTP_TIMEOUT", "NPM_CONFIG_REGISTRY",
+           "npm_config_registry", "GOPROXY", "GONOSUMDB", "GOFLAGS", "CARGO_REGISTRIES_CRATES_IO_PROTOCOL")  # fmt: skip
 _APT = re.compile(r"^Acquire::(?:https?|ftp|Retries|ForceIPv[46])\b[^;]*;$")
 _APT_FILE = re.compile(r"^Acquire::https?::(?:CaInfo|SslCert|SslKey)\b")
+_PIP_FILES = ("cert", "client-cert", "find-links", "cache-dir", "no-index", "log", "python")
+_PLACE = re.compile(r"file://\S*\s*")
 _NPMRC = ("/etc/npmrc", "/usr/etc/npmrc")
 
 
@@ -33,15 +37,14 @@ def host_setup(place: Path, *, one_user: bool) -> dict[str, str]:
         place: the directory.
         one_user: whether root is the only user, so that apt cannot become another one.
     """
-    env = {name: value for name, value in os.environ.items() if name in _PASSED or name.lower() in _PROXIES}
+    lent = [name for name in os.environ if name in _PASSED or name.lower() in _PROXIES]
+    env = {name: _without_places(os.environ[name]) for name in lent}
     bundle = _bundle()
     if bundle is not None:
         make_file(place / "certificates.pem", bundle)
         env |= dict.fromkeys(_CERTIFICATES, f"{GIVEN}/certificates.pem")
-    pip = "".join(path.read_text() for path in (Path("/etc/pip.conf"), *_own_pip_files()) if path.is_file())
-    if pip:
-        make_file(place / "pip.conf", _without_files(pip).encode())
-        env["PIP_CONFIG_FILE"] = f"{GIVEN}/pip.conf"
+    make_file(place / "pip.conf", _pip_configuration().encode())
+    env["PIP_CONFIG_FILE"] = f"{GIVEN}/pip.conf"
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     env["PIP_ROOT_USER_ACTION"] = "ignore"
     make_file(place / "apt.conf", _apt_configuration(place, one_user=one_user, has_bundle=bundle is not None).encode())
@@ -59,25 +62,25 @@ def _bundle() -> bytes | None:
     return next((Path(path).read_bytes() for path in (*named, *_BUNDLES) if path and os.path.isfile(path)), None)
 
 
-def _own_pip_files() -> list[Path]:
+def _pip_configuration() -> str:
+    """Return pip's settings on this machine, without those that name its files."""
     home = Path.home()
-    return [home / ".config/pip/pip.conf", home / ".pip/pip.conf"]
+    settings = ConfigParser(interpolation=None, strict=False)
+    settings.read(["/etc/pip.conf", home / ".config/pip/pip.conf", home / ".pip/pip.conf"])
+    for section in settings.sections():
+        for name, value in settings.items(section):
+            if name in _PIP_FILES or not (left := _without_places(value)):
+                settings.remove_option(section, name)
+            else:
+                settings.set(section, name, left)
+    text = StringIO()
+    settings.write(text)
+    return text.getvalue()
 
 
-def _without_files(text: str) -> str:
-    """Leave out what names a file of the host's, and keep the sections apart."""
-    lines = [
-        line for line in text.splitlines() if not re.match(r"\s*(cert|client-cert|find-links|cache-dir)\s*=", line)
-    ]
-    seen: set[str] = set()
-    kept = []
-    for line in lines:
-        if line.strip().startswith("["):
-            if line.strip() in seen:
-                continue
-            seen.add(line.strip())
-        kept.append(line)
-    return "\n".join(kept) + "\n"
+def _without_places(text: str) -> str:
+    """Leave out addresses of this machine's directories, which are not in the image."""
+    return _PLACE.sub("", text).strip()
 
 
 def _apt_configuration(place: Path, *, one_user: bool, has_bundle: bool) -> str:
