@@ -8,7 +8,8 @@ An environment joins the command line by one line of packaging metadata:
 The name is the environment's Gymnasium id, the value a module that offers what `Environment` asks for. So `rolf list`,
 `rolf tasks` and `rolf doctor` reach environments that rolf has never heard of, those of other distributions too. A
 module may offer more: with what `Exhibitor` asks for it has a part in `rolf demo`, with what `Divisible` asks for its
-tasks are validated by several processes at once, and where an earlier run stopped.
+tasks are validated by several processes at once, and where an earlier run stopped, with what `Linter` asks for their
+files are looked at.
 """
 
 from __future__ import annotations
@@ -68,6 +69,21 @@ class Case:
     """Of its content: with another one it is another task, whatever it is called."""
     instance: Any
     """For the environment that made the case; travels to other processes by pickle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing that is wrong with the files of a task."""
+
+    place: str
+    """File and line."""
+    severity: str
+    """``error`` (not fit to be counted), ``warning`` or ``note``."""
+    rule: str
+    message: str
+    """What is there."""
+    advice: str
+    """What to do about it."""
 
 
 class State(StrEnum):
@@ -150,6 +166,18 @@ class Divisible(Protocol):
         """Open what it takes to validate cases, and close it in the end.
 
         What is opened raises RuntimeError where this machine can validate nothing.
+        """
+
+
+@runtime_checkable
+class Linter(Protocol):
+    """What an environment offers besides whose tasks are files that people write."""
+
+    def lint(self, path: str) -> Iterator[Remark]:
+        """Look at the task, or the tasks, that lie there; nothing of them is run.
+
+        Raises:
+            ValueError: no task lies there.
         """
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from rolf.environments import Case, TaskEntry, Verdict
+from rolf.environments import Case, Remark, TaskEntry, Verdict
 from termgym.checkup import checkup
 
-__all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "cases", "checkup", "judge", "recognises", "tasks", "validate"]
+__all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "cases", "checkup", "judge", "lint", "recognises", "tasks", "validate"]
 
 SUMMARY = "a real Linux terminal"
 HEADINGS = "task", "symptom", "causes"
@@ -31,11 +32,15 @@ def validate(names: Sequence[str], seeds: int) -> Iterator[Verdict]:
 
 
 def cases(names: Sequence[str], seeds: int) -> Sequence[Case]:
-    """See ``rolf.environments.Divisible.cases``."""
-    from termgym.tasks.digest import task_digest
+    """See ``rolf.environments.Divisible.cases``; a folder is another case when anything in it is edited."""
+    from termgym.tasks.digest import folder_digest, task_digest
     from termgym.tasks.named import named
+    from termgym.tasks.task import Task
 
-    return [Case(task.id, task_digest(task), task) for task in named(names, seeds)]
+    return [
+        Case(each.id, task_digest(each), each) if isinstance(each, Task) else Case(str(each), folder_digest(each), each)
+        for each in named(names, seeds)
+    ]
 
 
 @contextmanager
@@ -48,8 +53,21 @@ def judge() -> Iterator[Callable[[Case], Verdict]]:
 
 
 def recognises(name: str) -> bool:
-    """See ``rolf.environments.Environment.recognises``: a family, ``blank``, or MODULE:NAME."""
+    """See ``rolf.environments.Environment.recognises``: a family, ``blank``, MODULE:NAME, or the path of a folder."""
+    from termgym.assignment import names_folder
     from termgym.tasks import families
 
     family = name.partition("@")[0].partition("/")[0]
-    return family in (*families(), "blank") or ":" in family
+    return family in (*families(), "blank") or ":" in family or names_folder(name)
+
+
+def lint(path: str) -> Iterator[Remark]:
+    """See ``rolf.environments.Linter.lint``."""
+    from termgym.folders import find_folders
+    from termgym.lint import RULES, lint_folder
+
+    for folder in find_folders(path) or (Path(path),):  # of one that holds none the reader says what it wants
+        for each in lint_folder(folder):
+            place = folder.name if each.path == "." else f"{folder.name}/{each.path}"
+            where = place if each.line is None else f"{place}, line {each.line}"
+            yield Remark(where, each.severity.value, each.rule, each.message, RULES[each.rule].advice)

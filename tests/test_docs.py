@@ -62,7 +62,8 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert broken == []
 
 
-def test_command_line_page_is_up_to_date() -> None:
-    """`make help-text` writes it; a reader must not be told of options that are gone."""
-    module = runpy.run_path(str(ROOT / "docs" / "help_text.py"))
-    assert (ROOT / "docs" / "reference" / "command-line.md").read_text() == module["text"]()
+@pytest.mark.parametrize(("script", "page"), [("help_text.py", "command-line.md"), ("lint_rules.py", "lint-rules.md")])
+def test_generated_pages_are_up_to_date(script: str, page: str) -> None:
+    """Each is written by its script; a reader must not be told of options or rules that are gone."""
+    module = runpy.run_path(str(ROOT / "docs" / script))
+    assert (ROOT / "docs" / "reference" / page).read_text() == module["text"]()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rolf.commands.lint import lint
 from rolf.commands.usage import WrongUsage
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 @click.group("tasks", short_help="Validate tasks.")
 def command() -> None:
     """Work with the tasks of the installed environments."""
+
+
+command.add_command(lint)
 
 
 @command.command(short_help="Play each oracle, and nothing, in real worlds.")

@@ -36,6 +36,15 @@ def task_digest(task: Task) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
+def folder_digest(path: Path) -> str:
+    """Return the hex SHA-256 of all that lies in a folder.
+
+    Raises:
+        OSError: something in it cannot be read.
+    """
+    return _content(path)
+
+
 def combined(digests: Iterable[str]) -> str:
     """Return the digest of several, in order."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
