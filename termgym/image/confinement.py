@@ -31,16 +31,9 @@ _OPTIONS = {
 }
 _SCRIPT = r"""
 cd "$1" || exit 125
-lower=$2 options=$3 stand_in=$4 groups=$5
-shift 5
+lower=$2 options=$3 groups=$4
+shift 4
 for group in $groups; do echo 0 > "$group/cgroup.procs" || exit 125; done
-if [ "$stand_in" ]; then
-    mkdir -p stand && mount -t tmpfs -o mode=0755,size=4m tmpfs stand && mkdir stand/hidden stand/system || exit 125
-    for name in /* /.*; do
-        case $name in /. | /.. | /usr | '/*' | '/.*') ;; *) mknod "stand/hidden$name" c 0 0 || exit 125 ;; esac
-    done
-    mount -t overlay -o lowerdir=stand/hidden:/,userxattr overlay stand/system || exit 125
-fi
 mount -t overlay -o "lowerdir=$lower,upperdir=upper,workdir=work,$options,volatile" overlay root || exit 125
 exec "$@"
 """
@@ -59,8 +52,6 @@ class Confinement:
     cwd: str
     env: Mapping[str, str]
     network: bool
-    stand_in: bool
-    """Whether the lowest layer is the host's system and no redirects are followed."""
     resolver: str = ""
     """Path in the image at which the host's resolv.conf is shown; empty: nowhere."""
     mounts: Sequence[str] = ()
@@ -76,8 +67,7 @@ class Confinement:
         if not self.privileged:
             apart[1:1] = ["--user", "--map-root-user"]
         script = ["sh", "-c", _SCRIPT, "sh", str(self.room), lower, _OPTIONS[self.privileged]]
-        stand_in = "1" if self.stand_in else ""
-        script += [stand_in, " ".join(str(group) for group in self.groups)]
+        script.append(" ".join(str(group) for group in self.groups))
         return [*apart, "--", "prlimit", "--core=0:0", "--", *script, *self._bubblewrap(), "--", *switch, *argv]
 
     def _lay_out(self) -> str:
@@ -86,8 +76,7 @@ class Confinement:
             (self.room / name).mkdir()
         (self.room / "upper").chmod(0o755)
         for number, layer in enumerate(self.layers):
-            stands = self.stand_in and number == 0
-            (self.room / f"l{number}").symlink_to("stand/system" if stands else layer)
+            (self.room / f"l{number}").symlink_to(layer)
         return ":".join(f"l{number}" for number in reversed(range(len(self.layers))))
 
     def _bubblewrap(self) -> list[str]:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from termgym.errors import ImageError
+from termgym.image.hostcopy import copy_system
 from termgym.image.hostetc import fill_etc
 from termgym.image.making import make_directory, make_file
 from termgym.image.marks import redirect, set_opaque, whiteout
@@ -28,7 +29,7 @@ from termgym.snapshot.copying import freeze_times
 
 HOST = "/usr"
 """The layer that stands for the machine: its content appears as ``/usr``."""
-_FORMAT = b"1"
+_FORMAT = b"2"
 """Changes when what is made here does."""
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FRESH_LOCAL = ("bin", "etc", "games", "include", "lib", "sbin", "share", "src")
@@ -42,8 +43,10 @@ _STATE = ("dpkg", "pam", "python", "sgml-base", "ucf", "xml-core", "vim")
 _SECRET = ("passwords.dat",)
 
 
-def host_layers(store: Store) -> tuple[Path, Path]:
-    """Return the layers of the host's base, lowest first; the upper one is made where it is not there yet.
+def host_layers(store: Store) -> tuple[Path, ...]:
+    """Return the layers of the host's base, lowest first, made where they are not there yet.
+
+    An ordinary user gets a copy instead, as one layer (``hostcopy``).
 
     Raises:
         ImageError: this machine keeps /bin and /lib apart from /usr.
@@ -56,7 +59,7 @@ def host_layers(store: Store) -> tuple[Path, Path]:
             if not target.is_dir():
                 _furnish(place / "tree", store)
                 store.keep(place / "tree", target)
-    return Path(HOST), target
+    return (Path(HOST), target) if store.privileged else (target,)
 
 
 def host_key(prefix: str) -> str:
@@ -116,7 +119,11 @@ def _furnish(tree: Path, store: Store) -> None:
     _furnish_root(tree / "root")
     fill_etc(tree / "etc")
     _copy_state(tree / "var")
-    _furnish_usr(tree, store)
+    if store.privileged:
+        _furnish_usr(tree, store.prefix)
+    else:
+        copy_system(tree)
+        _furnish_local(tree / "usr/local")
     freeze_times(tree, EPOCH)
 
 
@@ -128,32 +135,31 @@ def _furnish_root(home: Path) -> None:
             make_file(home / name, source.read_bytes())
 
 
-def _furnish_usr(tree: Path, store: Store) -> None:
+def _furnish_usr(tree: Path, prefix: str) -> None:
     """Lead from ``usr`` to what the lowest layer has at its root, and hide it there."""
     usr = tree / "usr"
     make_directory(usr)
     for entry in sorted(os.scandir(HOST), key=lambda entry: entry.name):
-        top = tree / entry.name
-        if store.privileged and not os.path.lexists(top):
+        top, place = tree / entry.name, usr / entry.name
+        if not os.path.lexists(top):
             whiteout(top)
-        if entry.is_dir(follow_symlinks=False):
-            place = usr / entry.name
-            make_directory(place, entry.stat(follow_symlinks=False).st_mode & 0o7777)
-            if entry.name == "local" and not _python_is_local():
-                _furnish_local(place, store)
-            elif store.privileged:
-                redirect(place, f"/{entry.name}", store.prefix)
-        elif store.privileged:  # a file: redirects are for directories
-            shutil.copy2(entry.path, usr / entry.name, follow_symlinks=False)
-        if store.privileged and top.is_dir() and not top.is_symlink():
-            set_opaque(top, store.prefix)  # /usr/etc is not /etc
+        elif top.is_dir() and not top.is_symlink():
+            set_opaque(top, prefix)  # /usr/etc is not /etc
+        if not entry.is_dir(follow_symlinks=False):
+            shutil.copy2(entry.path, place, follow_symlinks=False)  # redirects are for directories
+            continue
+        make_directory(place, entry.stat(follow_symlinks=False).st_mode & 0o7777)
+        if entry.name == "local" and not _python_is_local():
+            _furnish_local(place)
+            set_opaque(place, prefix)
+        else:
+            redirect(place, f"/{entry.name}", prefix)
 
 
-def _furnish_local(local: Path, store: Store) -> None:
+def _furnish_local(local: Path) -> None:
     for name in _FRESH_LOCAL:
         make_directory(local / name)
     (local / "man").symlink_to("share/man")
-    set_opaque(local, store.prefix)
 
 
 def _python_is_local() -> bool:

@@ -15,7 +15,7 @@ class Image:
     layers: tuple[str, ...]
     """Host directories, lowest first, each as overlayfs keeps an upper directory: a character device 0/0 removes a
     name, an opaque mark hides what lies below. ``/usr`` as the lowest is this machine's own system: the layer above it
-    redirects ``usr`` to it, so mount with ``redirect_dir=follow`` or ``on`` (``termgym.image.stacking``)."""
+    redirects ``usr`` to it, so mount with ``redirect_dir=follow`` or ``on``."""
     env: Mapping[str, str] = field(default_factory=dict, hash=False)
     """``ENV``."""
     workdir: str = "/"

@@ -13,7 +13,6 @@ from e2b_dockerfile_utils import chomp_heredoc_content, parse_heredoc
 
 from termgym.image.confinement import GIVEN, Confinement, switching
 from termgym.image.dockerfile import Step
-from termgym.image.hostbase import HOST
 from termgym.image.making import make_directory, make_file
 from termgym.image.mounts import Mounts, plan_mounts
 from termgym.image.packages import host_setup
@@ -94,7 +93,6 @@ def _run(build: Build, state: State, step: Step, room: Path, program: _Program) 
         state.workdir,
         env,
         program.network,
-        stand_in=state.layers[0] == HOST and not build.store.privileged,
         resolver=resolver,
         mounts=program.mounts.words(room),
         given=given,
