@@ -3,7 +3,7 @@
 All choices are by SHA-256 of names, so nobody could prefer anything, and every list comes in the order of such a hash:
 its beginning is a sample of it.
 
-* ``train``: all causes but those below, in worlds 0 to 49. Training may as well draw its worlds itself, all that
+* ``train``: all causes but those below, in worlds 0 to 19. Training may as well draw its worlds itself, all that
   ``reset`` draws: none of them is in another set.
 * ``unseen-family``: a quarter of the families, with all their causes. Does it work on a symptom never seen?
 * ``unseen-cause``: of each other family with three causes or more, one. Does it tell a cause from those that it knows?
@@ -41,7 +41,7 @@ HELD_OUT = 1 << 31
 WORLDS = 10
 """Worlds of each cause in a set that is held out."""
 SETS: Mapping[str, tuple[str, range]] = {
-    "train": ("train", range(50)),
+    "train": ("train", range(20)),
     "validation": ("train", range(HELD_OUT + WORLDS, HELD_OUT + 2 * WORLDS)),
     "unseen-family": ("unseen-family", range(HELD_OUT, HELD_OUT + WORLDS)),
     "unseen-cause": ("unseen-cause", range(HELD_OUT, HELD_OUT + WORLDS)),
