@@ -16,6 +16,9 @@ TermGymError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 
 class TermGymError(Exception):
     """Any error that termgym raises on purpose."""
@@ -39,6 +42,9 @@ class LimitNotEnforced(SandboxError):
 
 class VerifierError(SandboxError):
     """A verifier gave no verdict that counts: no reward, no number, or it could not be run."""
+
+    told: Mapping[str, object] = MappingProxyType({})
+    """What is known of its run, as ``info["verifier"]`` tells it."""
 
 
 class SnapshotError(TermGymError, OSError):

@@ -50,11 +50,14 @@ class Scene:
         return _names(self.instruction, name, before=r"\w.-")
 
 
+def image_path(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the directories of an image's PATH."""
+    return tuple(each.rstrip("/") for each in env.get("PATH", _DEFAULT_PATH).split(":") if each.startswith("/"))
+
+
 def search_path(env: Mapping[str, str], home: str) -> tuple[str, ...]:
-    """Return the directories in which the verifier looks for programs."""
-    own = (f"{home}/.local/bin", f"{home}/bin")
-    listed = [each.rstrip("/") for each in env.get("PATH", _DEFAULT_PATH).split(":") if each.startswith("/")]
-    return tuple(dict.fromkeys([*own, *listed]))
+    """Return the directories in which a verifier looks for programs, those that installers put first included."""
+    return tuple(dict.fromkeys([f"{home}/.local/bin", f"{home}/bin", *image_path(env)]))
 
 
 def _names(text: str, path: str, before: str = r"\w./-") -> bool:
