@@ -2,5 +2,6 @@
 
 from termgym.folders.folder import FolderTask
 from termgym.folders.opening import find_folders, read_folder
+from termgym.folders.writing import write_folder
 
-__all__ = ["FolderTask", "find_folders", "read_folder"]
+__all__ = ["FolderTask", "find_folders", "read_folder", "write_folder"]

@@ -104,7 +104,8 @@ def remarks(document: Document, folder: Path) -> Iterator[str]:
     table = document.environment
     yield from _network("environment", table, table.allow_internet)
     for name, phase in (("agent", document.agent), ("verifier", document.verifier)):
-        yield from _network(name, phase, None)
+        if phase.network_mode != table.network_mode:
+            yield from _network(name, phase, None)
     absent: dict[str, Any] = {
         "[environment] healthcheck": table.healthcheck and table.healthcheck.command,
         "[environment] mcp_servers": [each.get("name") for each in table.mcp_servers],

@@ -16,7 +16,8 @@ from termgym.folders import copies, scripts
 from termgym.folders.canary import without_canary
 from termgym.folders.environment import limits, recipe, remarks
 from termgym.folders.folder import HARBOR, FolderTask
-from termgym.folders.house import House, house
+from termgym.folders.generated import generated
+from termgym.folders.house import MARK, House, house, own_limits
 from termgym.folders.reading import Line, checked, unknown
 from termgym.folders.schema import Document, Step, VerifierTable
 from termgym.folders.source import Source, read_source
@@ -44,13 +45,18 @@ def read_harbor(folder: Path, host: Mapping[str, str]) -> FolderTask:
     document = checked(Document, data, source, line)
     _refuse(document, folder, source, line)
     notes = list(remarks(document, folder))
-    own = house(document.metadata.get("rolf"), source, line)
+    own = house(document.metadata.get(MARK), source, line)
+    task = None if own.task is None else generated(folder, own.task, source, notes)
+    if task is None:
+        task = _task(document, folder, host, own, notes)
+    else:
+        notes.clear()  # what the folder lacks elsewhere, the task here has
     return FolderTask(
-        task=_task(document, folder, host, own, notes),
+        task=task,
         path=str(folder),
         kind=HARBOR,
         schema=document.schema_version,
-        unknown=(*unknown(document, source, line), *unknown(own, source, line, ("metadata", "rolf"))),
+        unknown=(*unknown(document, source, line), *unknown(own, source, line, ("metadata", MARK))),
         notes=tuple(notes),
         metadata=_metadata(document),
         source=source.text,
@@ -67,10 +73,10 @@ def _task(document: Document, folder: Path, host: Mapping[str, str], own: House,
         verifier = _verifier(document.verifier, None, scripts.tests(tests, folder, "tests"), host, notes)
         solution = _solution(document, folder / "solution", folder, host, notes)
     return Task(
-        id=folder.name if document.task is None else document.task.name,
+        id=own.id or (folder.name if document.task is None else document.task.name),
         instruction=stages[0].instruction if stages else _instruction(folder / "instruction.md", folder),
         allowed=own.allowed,
-        limits=limits(document.environment, container),
+        limits=limits(document.environment, container) if own.limits is None else own_limits(own.limits),
         max_steps=own.max_steps,
         tags=_tags(document),
         image=image,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 # Only a value that is nothing but a template is one; anything else is text (harbor 0.26.0, utils/env.py).
-_TEMPLATE = re.compile(r"\$\{([^}:]+)(?::-(.*))?\}", re.DOTALL)
+TEMPLATE = re.compile(r"\$\{([^}:]+)(?::-(.*))?\}", re.DOTALL)
 
 
 def filled(variables: Mapping[str, str], host: Mapping[str, str], table: str, notes: list[str]) -> dict[str, str]:
@@ -24,7 +24,7 @@ def filled(variables: Mapping[str, str], host: Mapping[str, str], table: str, no
     """
     found: dict[str, str] = {}
     for name, value in variables.items():
-        template = _TEMPLATE.fullmatch(value)
+        template = TEMPLATE.fullmatch(value)
         if template is None:
             found[name] = value
         elif template[1] in host:
