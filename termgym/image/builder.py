@@ -128,7 +128,8 @@ def build(
     store.tidy()
     table = Bases(store, bases or {})
     if not recipe.dockerfile:
-        return table.find(recipe.reference or "host")
+        image = table.find(recipe.reference or "host")
+        return _settled(State.of(image), recipe).image() if recipe.env or recipe.cwd or recipe.user else image
     dockerfile = read_dockerfile(recipe.dockerfile)
     task = Build(recipe, store, table, network, report or _say_nothing, time.monotonic() + recipe.timeout, dockerfile)
     task.globals = _global_arguments(task)
@@ -138,7 +139,15 @@ def build(
     state = task.done[target.index]
     for name in sorted(set(recipe.arguments) - task.used):
         state.note(f"argument {name}: no ARG asks for it")
-    return state.image()
+    return _settled(state, recipe).image()
+
+
+def _settled(state: State, recipe: Recipe) -> State:
+    """Lay over a state what the recipe says beside its Dockerfile."""
+    state.env |= recipe.env
+    state.workdir = recipe.cwd or state.workdir
+    state.user = recipe.user or state.user
+    return state
 
 
 def _build_stage(task: Build, stage: Stage) -> State:
