@@ -17,6 +17,7 @@ from termgym.result import Completed
 from termgym.sandbox import syscalls
 from termgym.sandbox.death import collect
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
+from termgym.sandbox.person import Person, become
 from termgym.sandbox.room import TAG, Room
 
 _JOINED = (
@@ -40,6 +41,8 @@ class Entrance:
     """The seccomp filter that holds inside."""
     apart: int | None = None
     """A user namespace to join instead of the agent's (``apart``)."""
+    person: Person | None = None
+    """Who to be on an image; None: the agent."""
 
 
 def start(
@@ -111,7 +114,11 @@ def _become(
             syscalls.enter(entrance.apart, syscalls.CLONE_NEWUSER)
         elif user_namespace is not None:
             syscalls.enter(user_namespace, syscalls.CLONE_NEWUSER)
-        if entrance.real_root:
+        # Root inside could else open what this process still holds of ours, in the moment between the two.
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+        if entrance.person is not None:
+            become(entrance.person, real_root=entrance.real_root)
+        elif entrance.real_root:
             drop_to_agent()
         syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
         if entrance.pid is not None and entrance.filter is not None:

@@ -26,6 +26,8 @@ from termgym.sandbox.bubblewrap import (
 )
 from termgym.sandbox.person import CAPABILITIES, Person
 
+LAUNCHERS_ENV = {"PATH": "/usr/bin:/bin"}
+"""What bubblewrap itself is started with."""
 _MS_BIND = 4096  # linux/mount.h
 
 

@@ -15,10 +15,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from termgym.errors import SandboxError, SandboxLost, SandboxUnavailable
+from termgym.image.image import Image
 from termgym.result import Completed
 from termgym.sandbox.birth import START_DEADLINE
 from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, faketime_library, frozen_clock, pinned
+from termgym.sandbox.imaged import imaged
 from termgym.sandbox.measuring import Meter, open_meter
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports, look
 from termgym.sandbox.reading import read_place
@@ -84,6 +86,7 @@ class LocalSandbox:
         self._meter: Meter | None = None
         self._watch: tuple[str, ...] = ()
         self._env: dict[str, str] = {}
+        self._image: Image | None = None
         self._closed = False
         self._ask("open", snapshot=snapshot, network=network, log_dir=log_dir)
         self._hello, _ = self._supervisor.request("hello")
@@ -106,17 +109,36 @@ class LocalSandbox:
 
     # ---- shells
 
-    def start(self, task: Task, *, watch: Sequence[str] = ()) -> Session:
+    def start(self, task: Task, *, watch: Sequence[str] = (), image: Image | None = None) -> Session:
         """See ``Sandbox.start``."""
+        self._check_image(task, image)
+        self._image = image
         self._watch = tuple(watch)
         self._env = pinned()
         request = _request(task, self._limits or task.limits, self._env, self._clock)
+        request |= imaged(image, network=self._network)
         self._end_session()
         takes = len(task.services) * START_DEADLINE
         reply, fds = self._ask("start", takes=takes, **request)
         if reply.get("need") == "recipe":
             reply, fds = self._ask("start", takes=takes + _BUILD, recipe=_recipe(task), **request)
         return self._adopt(reply, fds)
+
+    def _check_image(self, task: Task, image: Image | None) -> None:
+        if (task.image is None) != (image is None):
+            raise ValueError(
+                f"task {task.id!r} {'has no' if task.image is None else 'has an'} image, and start got {image!r}; give "
+                "start(task, image=termgym.image.build(task.image)), or neither"
+            )
+        if image is not None and not self._isolated:
+            raise SandboxUnavailable("a task with an image needs namespaces to live in; use backend='local'")
+        if image is not None and self._clock:
+            raise SandboxUnavailable("clock='frozen' preloads a library of the host, which an image has not; leave it")
+
+    @property
+    def workdir(self) -> str:
+        """Where the shell starts."""
+        return HOME if self._image is None else self._image.workdir or "/"
 
     def respawn(self) -> Session:
         """See ``Sandbox.respawn``."""
@@ -130,7 +152,7 @@ class LocalSandbox:
 
     def _adopt(self, facts: dict[str, Any], fds: Sequence[int]) -> Session:
         known = self._facts.get("cgroup")
-        self._facts = facts
+        self._facts = {"missing": self._facts.get("missing", {}), **facts}
         command, main, error, report, script, self._root_fd, self._live_fd = fds
         cgroup = facts["cgroup"]
         if self._meter is None or cgroup != known:  # the spare has a group of its own
@@ -204,8 +226,8 @@ class LocalSandbox:
             os.close(fd)
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "device")
         uid, gid = found.st_uid, found.st_gid
-        if self._hello["isolation"] == "userns" and uid == os.getuid():
-            uid, gid = AGENT_UID, AGENT_GID  # as the agent sees its own files
+        if self._hello["isolation"] == "userns" and uid == os.getuid():  # as the agent sees its own files
+            uid, gid = (AGENT_UID, AGENT_GID) if self._image is None else (0, 0)
         return FileStatus(kind, stat.S_IMODE(found.st_mode), found.st_size, uid, gid)
 
     def read_file(self, path: str, limit: int = 1 << 20) -> bytes | None:

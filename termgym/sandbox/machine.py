@@ -10,24 +10,28 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from termgym.errors import SandboxError, TaskError
 from termgym.result import Completed
-from termgym.sandbox import bubblewrap, cgroups, limits, stillness
+from termgym.sandbox import bubblewrap, cgroups, imageview, limits, stillness
 from termgym.sandbox.birth import Shell, first_child, read_child_pid, start_bash
 from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import CANNOT_START, Entrance, drop_to_agent, run
+from termgym.sandbox.imageview import ImageView
 from termgym.sandbox.leftover import Leftover
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports
 from termgym.sandbox.reading import look_up
 from termgym.sandbox.room import Room
 from termgym.sandbox.services import start_service
+from termgym.sandbox.standing import Standing
 from termgym.sandbox.terminals import mount_terminals, unmount_terminals
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
+from termgym.session.terminal import shell_environment
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
 
@@ -55,6 +59,8 @@ class Settings:
     """A user namespace beside the agent's (``apart``); None where there is none."""
     holds: bool
     """Whether processes can be held (``stillness``)."""
+    masks: Sequence[tuple[str, str]]
+    """What covers /proc where the agent is root."""
 
 
 class Machine:
@@ -64,7 +70,8 @@ class Machine:
         self._directory = directory
         self._settings = settings
         self._budget = limits.Budget(None, None, None, None)
-        self._view: bubblewrap.View | None = None
+        self._view: bubblewrap.View | ImageView | None = None
+        self._standing: Standing | None = None
         self._read_only: tuple[str, ...] = ()
         self._rlimits: dict[str, int] = {}
         self._raised = False
@@ -87,6 +94,8 @@ class Machine:
     def _first_directory(self) -> str:
         """Return where a shell starts: at home, unless the agent has moved or locked it."""
         assert self.snapshot is not None
+        if self._standing is not None:
+            return self._standing.first_directory(self.snapshot.live)
         home = f"/home/{AGENT_NAME}"
         found = look_up(self.snapshot.live, home)
         usable = found is not None and stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_IXUSR
@@ -123,9 +132,7 @@ class Machine:
         info, info_end = os.pipe()
         go_end, go = os.pipe()
         try:
-            with bubblewrap.launcher(
-                self._view, (info_end, go_end), real_root=self._settings.real_root, chdir=self._first_directory()
-            ) as (prefix, files):
+            with self._launcher((info_end, go_end)) as (prefix, files):
                 self._shell = self._spawn([*prefix, *preload], str(self._pts / "ptmx"), files)
                 os.close(info_end)
                 info_end = -1
@@ -139,10 +146,20 @@ class Machine:
                     os.close(fd)
         return first_child(self._init, self._shell)
 
+    def _launcher(self, pipes: tuple[int, int]) -> AbstractContextManager[tuple[list[str], dict[int, int]]]:
+        real_root, chdir = self._settings.real_root, self._first_directory()
+        if isinstance(self._view, ImageView):
+            return imageview.launcher(self._view, pipes, real_root=real_root, chdir=chdir)
+        assert self._view is not None
+        return bubblewrap.launcher(self._view, pipes, real_root=real_root, chdir=chdir)
+
     def _spawn(self, prefix: Sequence[str], ptmx: str, files: Mapping[int, int]) -> Shell:
         self._status = None
         owner = AGENT_OWNER if self._settings.real_root else None
-        return start_bash(prefix, env=self._env, ptmx=ptmx, files=files, owner=owner)
+        env = self._env
+        if self._standing is not None:
+            owner, env = self._standing.person[:2], imageview.LAUNCHERS_ENV
+        return start_bash(prefix, env=env, ptmx=ptmx, files=files, owner=owner)
 
     def _take(self, pid: int) -> None:
         if self.group is not None:
@@ -234,6 +251,7 @@ class Machine:
 
     def stand_on(self, base: Path, request: dict[str, Any]) -> None:
         """Put the initial state ``base`` in place. Every process is dead."""
+        standing: Standing | None = request.get("standing")
         if self.snapshot is not None and self.snapshot.base == base:
             self.leftover.keep(self.snapshot.live)
             self.snapshot.restore()
@@ -247,6 +265,7 @@ class Machine:
                 backend=self._settings.snapshot,
                 size_bytes=request["disk_bytes"],
                 log_dir=self._settings.log_dir,
+                ground=None if standing is None else standing.ground,
             )
         self.limit(limits.Budget(**request["budget"]))
         for path in request["read_only"]:
@@ -256,6 +275,11 @@ class Machine:
                     f"read-only path {path!r} does not exist in the initial state or leads through a symbolic link; "
                     "name the real place"
                 )
+        self._standing = standing
+        if standing is not None:
+            self._env, self._preloaded = dict(standing.env), {}
+            self._view = self._view_of(standing, self.snapshot.live)
+            return
         self._env = dict(request["env"])
         # Not in bubblewrap's own environment: what the library leaves in shared memory would belong to root.
         self._preloaded = dict(request["preload"])
@@ -271,6 +295,20 @@ class Machine:
             self._settings.filter,
             private_memory=bool(request["preload"]),
             room=self._room,
+        )
+
+    def _view_of(self, standing: Standing, live: Path) -> ImageView:
+        return ImageView(
+            live,
+            self._settings.root / "dev",
+            self._settings.root / "proc",
+            self._pts,
+            self._room,
+            [*self._settings.masks, *self._settings.proc_files],
+            standing.person,
+            shell_environment(standing.env),
+            self._settings.network,
+            self._settings.filter,
         )
 
     def limit(self, budget: limits.Budget) -> None:
@@ -325,7 +363,8 @@ class Machine:
         pid = None if self._settings.isolation == "none" else self._init
         if pid is None and self._settings.isolation != "none":
             raise SandboxError("nothing runs in this sandbox; start it first")
-        return Entrance(pid, self._settings.real_root, confine, self._settings.filter)
+        person = None if self._standing is None else self._standing.person
+        return Entrance(pid, self._settings.real_root, confine, self._settings.filter, person=person)
 
     def run(self, request: dict[str, Any], stdin: bytes) -> Completed:
         """Run one program to its end."""

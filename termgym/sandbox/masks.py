@@ -13,9 +13,8 @@ from pathlib import Path
 
 _READ_ONLY = ("bus", "driver", "dynamic_debug", "fs", "irq", "sys", "sysrq-trigger", "tty")
 _HIDDEN = (
-    "acpi", "asound", "config.gz", "interrupts", "iomem", "ioports", "kallsyms", "kcore", "key-users", "keys",
-    "kpagecgroup", "kpagecount", "kpageflags", "kmsg", "latency_stats", "mtrr", "pagetypeinfo", "sched_debug", "scsi",
-    "slabinfo", "timer_list", "timer_stats", "vmallocinfo",
+    "acpi", "asound", "interrupts", "kcore", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "sched_debug",
+    "scsi", "timer_list", "timer_stats",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from termgym.image.image import Image
 from termgym.result import Completed
 from termgym.sandbox.seen import FileStatus, Metrics, Process
 from termgym.session.session import Session
@@ -61,13 +62,22 @@ class Inspector(Protocol):
 class Sandbox(Inspector, Protocol):
     """A machine for one agent at a time, that goes back to a task's initial state on ``start``."""
 
-    def start(self, task: Task, *, watch: Sequence[str] = ()) -> Session:
+    def start(self, task: Task, *, watch: Sequence[str] = (), image: Image | None = None) -> Session:
         """Kill what runs, put the task's initial state in place, start services and the shell.
+
+        Args:
+            task: whose episode begins.
+            watch: variables that the shell reports after each command.
+            image: what ``task.image`` was built to; with one, its whole root is the tree.
 
         Raises:
             TaskError: the task's setup failed.
             SandboxError: the machine failed.
         """
+
+    @property
+    def workdir(self) -> str:
+        """Where the shell starts: the home, or what an image says."""
 
     def respawn(self) -> Session:
         """Start a new shell on the files as they are; all processes are gone."""

@@ -44,6 +44,15 @@ class Standing:
     missing: Mapping[str, str]
     """What is not as the image wants it on this host, and why."""
 
+    def first_directory(self, live: Path) -> str:
+        """Return where a shell starts: in ``WORKDIR``, unless that is no directory (any more)."""
+        with opened_root(live) as root:
+            try:
+                os.close(open_in_root(root, self.workdir, os.O_PATH | os.O_DIRECTORY))
+            except (OSError, ValueError):
+                return "/"
+        return self.workdir
+
 
 class Standings:
     """Makes images ready, and keeps the most recently used ones.

@@ -26,9 +26,11 @@ from termgym.sandbox.environment import AGENT_GID, AGENT_UID
 from termgym.sandbox.footing import make_room_for_descriptors, stand_alone
 from termgym.sandbox.host_view import make_etc, make_proc_files
 from termgym.sandbox.machine import Machine, Settings
+from termgym.sandbox.masks import make_masks
 from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
 from termgym.sandbox.rootfs import make_root
+from termgym.sandbox.standing import Standings
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, SETUP_BUDGET, Worlds
 from termgym.snapshot import Snapshot, owners
@@ -117,6 +119,13 @@ class Supervisor:
             make_root(self._shown, self._root / "etc", real_root=self._real_root)
             self._proc_files = make_proc_files(self._root / "proc")
             bubblewrap.rehearse(self._root / "rehearsal", self._shown, self._proc_files, real_root=self._real_root)
+        self._masks = make_masks(self._root / "masks") if isolated else []
+        self._standings = Standings(
+            self._root / "images",
+            real_root=self._real_root,
+            redirects=self._isolation == "root",
+            no_fence=self._enforcement.missing.get("processes") if self._isolation == "root" else None,
+        )
         self._worlds = Worlds(self._root / "worlds", AGENT_OWNER if self._real_root else None)
 
     def _storage(self) -> Path:
@@ -182,6 +191,7 @@ class Supervisor:
             self._filter,
             self._apart,
             self._no_stillness is None,
+            self._masks,
         )
 
         def make(suffix: str) -> Machine:
@@ -194,6 +204,8 @@ class Supervisor:
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
         """Put an initial state in place; build it if it is new (``need``: the recipe was not sent)."""
         pair = self._pairs[request["machine"]]
+        if request["image"] is not None:
+            return self._start_on_image(pair, request)
         base = self._worlds.get(request["key"])
         if base is None and "recipe" not in request:
             return {"need": "recipe"}
@@ -201,9 +213,20 @@ class Supervisor:
         if base is None:
             base = self._build(pair, request)
         started = pair.start(base, request)
-        used = {m.snapshot.base for pair in self._pairs.values() for m in pair.machines if m.snapshot is not None}
-        self._worlds.trim(used)
+        self._worlds.trim(self._bases())
         return self._serve_shell(pair.machine, started, request["services"])
+
+    def _start_on_image(self, pair: Pair, request: dict[str, Any]) -> dict[str, Any]:
+        self._collect_orphans()
+        standing = self._standings.get(request["image"], network=request["network"])
+        started = pair.start(standing.base, {**request, "standing": standing})
+        self._standings.trim(self._bases())
+        facts = self._serve_shell(pair.machine, started, request["services"])
+        return {**facts, "missing": {**facts["missing"], **standing.missing}}
+
+    def _bases(self) -> set[Path]:
+        """Return the trees that sandboxes stand on."""
+        return {m.snapshot.base for pair in self._pairs.values() for m in pair.machines if m.snapshot is not None}
 
     def _build(self, pair: Pair, request: dict[str, Any]) -> Path:
         """Build an initial state under limits and in a control group of its own.

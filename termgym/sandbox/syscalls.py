@@ -18,6 +18,7 @@ MS_REC = 0x4000  # linux/mount.h
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 SECCOMP_MODE_FILTER = 2  # linux/seccomp.h
 PR_SET_CHILD_SUBREAPER = 36

@@ -28,7 +28,7 @@ def test_only_the_agents_own_directories_can_be_written_to(mounts: dict[str, set
     writable = {point for point, options in mounts.items() if "ro" not in options and not point.startswith("/proc")}
     devices = {point for point in writable if point.startswith("/dev/")} - _OWN
     assert writable - devices == _OWN
-    assert devices == {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "pts")}
+    assert devices == {"/dev/pts"}
 
 
 def test_no_file_gives_its_owners_rights(mounts: dict[str, set[str]]) -> None:
