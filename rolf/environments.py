@@ -9,7 +9,7 @@ The name is the environment's Gymnasium id, the value a module that offers what 
 `rolf tasks` and `rolf doctor` reach environments that rolf has never heard of, those of other distributions too. A
 module may offer more: with what `Exhibitor` asks for it has a part in `rolf demo`, with what `Divisible` asks for its
 tasks are validated by several processes at once, and where an earlier run stopped, with what `Linter` asks for their
-files are looked at.
+files are looked at, with what `Rooted` asks for it makes root filesystems (`rolf tasks rootfs`).
 """
 
 from __future__ import annotations
@@ -179,6 +179,36 @@ class Linter(Protocol):
         Raises:
             ValueError: no task lies there.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class RootFilesystem:
+    """One root filesystem that tasks' images can stand on."""
+
+    name: str
+    path: str
+    about: str
+    """What it holds, in one line."""
+
+
+@runtime_checkable
+class Rooted(Protocol):
+    """What an environment offers besides whose tasks bring images, which stand on root filesystems."""
+
+    def roots(self) -> Sequence[RootFilesystem]:
+        """Return those that were made, by name."""
+
+    def build_root(
+        self, name: str, *, suite: str, include: Sequence[str], mirror: str, report: Callable[[str], None]
+    ) -> RootFilesystem:
+        """Make one; one of that name is replaced.
+
+        Raises:
+            ValueError: it cannot be made; says why.
+        """
+
+    def remove_root(self, name: str) -> bool:
+        """Remove one; return whether there was one of that name."""
 
 
 def environments() -> dict[str, Environment]:

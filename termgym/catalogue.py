@@ -5,11 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rolf.environments import Case, Remark, TaskEntry, Verdict
+from rolf.environments import Case, Remark, RootFilesystem, TaskEntry, Verdict
 from termgym.checkup import checkup
 
-__all__ = ["EXAMPLE", "HEADINGS", "SUMMARY", "cases", "checkup", "judge", "lint", "recognises", "tasks", "validate"]
+if TYPE_CHECKING:
+    from termgym.image.roots import Root
+
+__all__ = [
+    "EXAMPLE",
+    "HEADINGS",
+    "SUMMARY",
+    "build_root",
+    "cases",
+    "checkup",
+    "judge",
+    "lint",
+    "recognises",
+    "remove_root",
+    "roots",
+    "tasks",
+    "validate",
+]
 
 SUMMARY = "a real Linux terminal"
 HEADINGS = "task", "symptom", "causes"
@@ -71,3 +89,37 @@ def lint(path: str) -> Iterator[Remark]:
             place = folder.name if each.path == "." else f"{folder.name}/{each.path}"
             where = place if each.line is None else f"{place}, line {each.line}"
             yield Remark(where, each.severity.value, each.rule, each.message, RULES[each.rule].advice)
+
+
+def roots() -> Sequence[RootFilesystem]:
+    """See ``rolf.environments.Rooted.roots``."""
+    from termgym.image.roots import list_roots
+    from termgym.image.store import Store
+
+    return [_described(root) for root in list_roots(Store())]
+
+
+def build_root(
+    name: str, *, suite: str, include: Sequence[str], mirror: str, report: Callable[[str], None]
+) -> RootFilesystem:
+    """See ``rolf.environments.Rooted.build_root``."""
+    from termgym.image.debootstrap import make_root, plan_root
+    from termgym.image.store import Store
+
+    return _described(make_root(Store(), plan_root(name, suite, mirror, include), report))
+
+
+def remove_root(name: str) -> bool:
+    """See ``rolf.environments.Rooted.remove_root``."""
+    from termgym.image import roots
+    from termgym.image.store import Store
+
+    return roots.remove_root(Store(), name)
+
+
+def _described(root: Root) -> RootFilesystem:
+    included = root.about.get("include")
+    more = f" with {', '.join(included)}" if isinstance(included, list) and included else ""
+    return RootFilesystem(
+        root.name, str(root.tree), f"{root.about.get('system', '')} ({root.about.get('suite')}){more}"
+    )

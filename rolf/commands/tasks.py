@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rolf.commands.lint import lint
+from rolf.commands.rootfs import rootfs
 from rolf.commands.usage import WrongUsage
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def command() -> None:
 
 
 command.add_command(lint)
+command.add_command(rootfs)
 
 
 @command.command(short_help="Play each oracle, and nothing, in real worlds.")

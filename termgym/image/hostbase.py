@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from termgym.errors import ImageError
+from termgym.image.fresh import make_fresh
 from termgym.image.hostcopy import copy_system
 from termgym.image.hostetc import fill_etc
 from termgym.image.making import make_directory, make_file
@@ -29,7 +30,7 @@ from termgym.snapshot.copying import freeze_times
 
 HOST = "/usr"
 """The layer that stands for the machine: its content appears as ``/usr``."""
-_FORMAT = b"2"
+_FORMAT = b"3"
 """Changes when what is made here does."""
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FRESH_LOCAL = ("bin", "etc", "games", "include", "lib", "sbin", "share", "src")
@@ -124,6 +125,7 @@ def _furnish(tree: Path, store: Store) -> None:
     else:
         copy_system(tree)
         _furnish_local(tree / "usr/local")
+    make_fresh(tree)
     freeze_times(tree, EPOCH)
 
 

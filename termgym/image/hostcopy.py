@@ -80,7 +80,7 @@ def _closure(known: Mapping[str, Mapping[str, str]]) -> set[str]:
 
 
 def _is_basic(fields: Mapping[str, str]) -> bool:
-    return fields.get("Essential") == "yes" or fields.get("Priority") in ("required", "important")
+    return fields.get("Essential") == "yes" or fields.get("Priority") == "required"
 
 
 def _files(name: str) -> Iterator[str]:

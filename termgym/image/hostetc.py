@@ -24,16 +24,7 @@ _GENERATED = (
     "apt/keyrings", "inputrc", "networks", "xattr.conf", "sgml", "xml", "pki/ca-trust", "pki/tls", "crypto-policies",
 )  # fmt: skip
 """What belongs to no package and yet to the system."""
-_OWN = {
-    "hostname": "rolf\n",
-    "hosts": "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n",
-    "resolv.conf": "",
-    "machine-id": "",
-    "fstab": "",
-    "subuid": "",
-    "subgid": "",
-    "environment": "",
-}
+_EMPTY = ("fstab", "subuid", "subgid", "environment")
 _LEFT_OUT = re.compile(
     r"(^|/)(ssh_host_|shadow|gshadow|sudoers\.d/)|^(cron|default/grub|kernel|grub|apt/auth|apt/apt\.conf)"
 )
@@ -49,8 +40,8 @@ def fill_etc(target: Path) -> None:
     for name in sorted({*_owned(), *_GENERATED}):
         if not _LEFT_OUT.search(name):
             _copy(Path("/etc", name), target / name)
-    for name, text in _OWN.items():
-        make_file(target / name, text.encode())
+    for name in _EMPTY:
+        make_file(target / name, b"")
     if not os.path.lexists(target / "mtab"):
         (target / "mtab").symlink_to("/proc/mounts")
     _write_people(target)
@@ -122,7 +113,6 @@ def _write_sources(apt: Path) -> None:
     make_directory(directory)
     for left in directory.iterdir():
         left.unlink()
-    make_directory(apt / "apt.conf.d")
     for source in (Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))):
         if not source.is_file() or not source.stat().st_mode & stat.S_IROTH:
             continue
