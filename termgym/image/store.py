@@ -17,34 +17,29 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-import platformdirs
-
+from termgym.cache import VARIABLE, cache_directory
 from termgym.errors import ImageError
 from termgym.sandbox.cgroups import start_time
 from termgym.snapshot.copying import remove_tree
 
-VARIABLE = "ROLF_CACHE"
-"""Environment variable that names another place for the store."""
 _VERSION = "1"
 _PLACES = ("layers", "roots", "scratch", "locks")
 _LOCKS = 256
 
 
 class Store:
-    """A directory of layers."""
+    """A directory of layers: the user's cache directory, where no other is named."""
 
     def __init__(self, root: Path | None = None) -> None:
-        place = root or Path(os.environ.get(VARIABLE) or platformdirs.user_cache_dir("rolf"))
-        self.root = Path(os.path.abspath(place)) / "images" / _VERSION
         try:
+            place = root.absolute() if root else cache_directory()
+            self.root = place / "images" / _VERSION
             self.root.mkdir(parents=True, exist_ok=True)
             self.root.chmod(0o700)
             for name in _PLACES:
                 (self.root / name).mkdir(exist_ok=True)
         except OSError as error:
-            raise ImageError(
-                f"{str(place)!r} cannot hold images ({error.strerror}); name another directory in {VARIABLE}"
-            ) from error
+            raise ImageError(f"images cannot be kept ({error}); name another directory in {VARIABLE}") from error
 
     @cached_property
     def prefix(self) -> str:
