@@ -211,6 +211,29 @@ class Rooted(Protocol):
         """Remove one; return whether there was one of that name."""
 
 
+@runtime_checkable
+class Portable(Protocol):
+    """What an environment offers besides whose tasks other harnesses can read, and that reads theirs."""
+
+    COLLECTIONS: Sequence[str]
+    """What `bring` knows."""
+
+    def export(self, name: str, directory: str) -> None:
+        """Write a task as files into a directory that is not there yet.
+
+        Raises:
+            LookupError: no task has this name.
+            ValueError: it cannot be written there, or not in that form.
+        """
+
+    def bring(self, collection: str, source: str, directory: str) -> Iterator[str]:
+        """Make tasks of another project's files, one at a time, and yield where each was written.
+
+        Raises:
+            ValueError: the files are not those of the collection, or something is in the way.
+        """
+
+
 def environments() -> dict[str, Environment]:
     """Return the installed environments: Gymnasium id with its module (``termgym:TermEnv-v1``) -> environment."""
     found = {}

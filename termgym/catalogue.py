@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from termgym.image.roots import Root
 
 __all__ = [
+    "COLLECTIONS",
     "EXAMPLE",
     "HEADINGS",
     "SUMMARY",
+    "bring",
     "build_root",
     "cases",
     "checkup",
+    "export",
     "judge",
     "lint",
     "recognises",
@@ -30,6 +33,8 @@ __all__ = [
 ]
 
 SUMMARY = "a real Linux terminal"
+COLLECTIONS = "debug-gym", "intercode"
+"""Whose files `bring` makes task folders of."""
 HEADINGS = "task", "symptom", "causes"
 EXAMPLE = 'gymnasium.make("termgym:TermEnv-v1", task="git-dirty-pull")  # or "git-dirty-pull/modified", one cause'
 """How to make one of what ``tasks`` lists."""
@@ -123,3 +128,21 @@ def _described(root: Root) -> RootFilesystem:
     return RootFilesystem(
         root.name, str(root.tree), f"{root.about.get('system', '')} ({root.about.get('suite')}){more}"
     )
+
+
+def export(name: str, directory: str) -> None:
+    """See ``rolf.environments.Portable.export``: a Harbor folder."""
+    from termgym.assignment import names_folder
+    from termgym.folders import read_folder, write_folder
+    from termgym.tasks import make_task
+
+    write_folder(read_folder(name) if names_folder(name) else make_task(name, 0), directory)
+
+
+def bring(collection: str, source: str, directory: str) -> Iterator[str]:
+    """See ``rolf.environments.Portable.bring``."""
+    from termgym.folders import debuggym, intercode
+
+    makers = {"debug-gym": debuggym.bring, "intercode": intercode.bring}
+    for folder in makers[collection](Path(source), Path(directory)):
+        yield str(folder)

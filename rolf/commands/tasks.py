@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rolf.commands.export import bring, export
 from rolf.commands.lint import lint
 from rolf.commands.rootfs import rootfs
 from rolf.commands.usage import WrongUsage
@@ -29,6 +30,8 @@ def command() -> None:
 
 
 command.add_command(lint)
+command.add_command(export)
+command.add_command(bring)
 command.add_command(rootfs)
 
 

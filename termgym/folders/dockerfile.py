@@ -60,16 +60,25 @@ def _dockerfile() -> str:
 def _prepare(task: Task) -> str:
     """Return the script that lays the files where they belong, sets the rest up, and leaves nothing of itself."""
     lines = ["#!/bin/bash", "# Make the initial state of the task; runs once, as root.", "set -eu", "umask 022"]
-    lines += [f"mkdir -p {HOME}", *_placed(task.files)]
-    lines += [f"chown -hR {AGENT_UID}:{AGENT_UID} {HOME}"]
+    roots = " ".join(map(shlex.quote, _roots(task.files)))
+    lines += [f"mkdir -p {HOME} /srv", *_placed(task.files)]
+    lines += [f"chown -hR {AGENT_UID}:{AGENT_UID} {roots}", *_modes(task.files)]
     if task.setup:
         pairs = " ".join(shlex.quote(f"{name}={value}") for name, value in pinned().items())
         who = f"setpriv --reuid={AGENT_UID} --regid={AGENT_UID} --clear-groups"
         lines += [f"cd {HOME}", f"{who} env -i {pairs} bash < /opt/rolf/setup.sh", "cd /"]
-    lines += [f"find {HOME} -exec touch -h -d @{EPOCH} {{}} +"]
+    lines += [f"find {roots} -exec touch -h -d @{EPOCH} {{}} +"]
     kept = "services.sh" if task.services else ""
     lines += [f"find /opt/rolf -mindepth 1 ! -name '{kept}' -delete"]
     return "\n".join(lines) + "\n"
+
+
+def _roots(files: tuple[FileSpec, ...]) -> list[str]:
+    """Return what belongs to the agent with all that is below: its home, /srv, and its own in what others use too."""
+    shared = {
+        str(Path(*Path(spec.path).parts[:3])) for spec in files if not spec.path.startswith((f"{HOME}/", "/srv/"))
+    }
+    return [HOME, "/srv", *sorted(shared)]
 
 
 def _placed(files: tuple[FileSpec, ...]) -> Iterator[str]:
@@ -77,17 +86,18 @@ def _placed(files: tuple[FileSpec, ...]) -> Iterator[str]:
     for spec in files:
         path = shlex.quote(spec.path)
         parent = shlex.quote(str(Path(spec.path).parent))
-        yield f"install -d -o {AGENT_UID} -g {AGENT_UID} {parent}" if spec.kind != "dir" else f"mkdir -p {path}"
+        yield f"mkdir -p {path if spec.kind == 'dir' else parent}"
         if spec.kind == "file":
             yield f"cp /opt/rolf/files/{index:04d} {path}"
             index += 1
         elif spec.kind == "symlink":
             yield f"ln -s -- {shlex.quote(spec.content.decode(errors='surrogateescape'))} {path}"
-        yield f"chown -h {AGENT_UID}:{AGENT_UID} {path}"
-        if spec.kind == "file":
-            yield f"chmod {spec.mode:04o} {path}"
-    for spec in reversed(files):
-        if spec.kind == "dir":
+
+
+def _modes(files: tuple[FileSpec, ...]) -> Iterator[str]:
+    """Yield what gives files their modes, a directory's after those below it: it may let nobody in."""
+    for spec in sorted(files, key=lambda spec: spec.path, reverse=True):
+        if spec.kind != "symlink":
             yield f"chmod {spec.mode:04o} {shlex.quote(spec.path)}"
 
 
