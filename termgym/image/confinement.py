@@ -92,7 +92,8 @@ class Confinement:
         for name in CAPABILITIES:
             argv += ["--cap-add", f"CAP_{name}"]
         argv += ["--bind", "root", "/", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm", "--proc", "/proc"]
-        argv += ["--tmpfs", "/sys", "--remount-ro", "/sys"]
+        # bubblewrap takes it for read-only and leaves it as it is: root may write there without any capability.
+        argv += ["--ro-bind", "/proc/sys", "/proc/sys", "--tmpfs", "/sys", "--remount-ro", "/sys"]
         for name in _MASKED_FILES:
             if os.path.exists(f"/proc/{name}"):
                 argv += ["--ro-bind", "/dev/null", f"/proc/{name}"]

@@ -27,13 +27,13 @@ def find_person(tree: Tree, user: str) -> Person:
     Raises:
         LookupError: the image knows no such user or group.
     """
-    name, _, group = user.partition(":")
+    name, _, group = (user or "0").partition(":")
     rows = list(_rows(tree, "/etc/passwd", 7))
     row = next((each for each in rows if each[0] == name), None)
     row = row or next((each for each in rows if each[2] == name), None)
-    if row is None and not _is_id(name or "0"):
+    if row is None and not _is_id(name):
         raise LookupError(f"user {name!r} is not in the image's /etc/passwd")
-    uid = int(row[2]) if row else int(name or "0")
+    uid = int(row[2]) if row else int(name)
     gid = int(row[3]) if row else 0
     known = row[0] if row else ""
     groups = tuple(int(each[2]) for each in _rows(tree, "/etc/group", 4) if known and known in each[3].split(","))

@@ -25,6 +25,7 @@ SHOWN = 4000
 """What an error shows of the end of a program's output [characters]."""
 _KEPT = 1 << 16  # [bytes]
 _CHUNK = 1 << 16  # [bytes]
+_NO_PROGRAM = "bwrap: execvp "
 _PROCESSES = 4096
 _PATIENCE = 10.0  # [s]; a killed process may have to wait for a disk
 _LEAST_MEMORY, _MOST_MEMORY = 1 << 30, 8 << 30  # [bytes]
@@ -71,7 +72,7 @@ def run(confinement: Confinement, argv: Sequence[str], switch: Sequence[str], ti
     text = output.decode("utf-8", "replace")
     if process.returncode == NOT_MOUNTED and text.startswith(("mount:", "unshare:", "mknod:", "sh:", "prlimit:")):
         raise _unavailable(text.strip())
-    if process.returncode == 1 and text.startswith(("bwrap: ", "unshare: ")):
+    if process.returncode == 1 and text.startswith(("bwrap: ", "unshare: ")) and not text.startswith(_NO_PROGRAM):
         raise _unavailable(text.strip())
     return Ended(process.returncode, text, not in_time)
 
