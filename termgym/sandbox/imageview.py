@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from termgym.errors import SandboxError
+from termgym.errors import SandboxError, TaskError
 from termgym.sandbox import syscalls
 from termgym.sandbox.bubblewrap import (
     FILTER_FD,
@@ -25,9 +25,12 @@ from termgym.sandbox.bubblewrap import (
     wait_for_limits,
 )
 from termgym.sandbox.person import CAPABILITIES, Person
+from termgym.sandbox.reading import find_program
+from termgym.snapshot.walking import opened_root
 
 LAUNCHERS_ENV = {"PATH": "/usr/bin:/bin"}
 """What bubblewrap itself is started with."""
+_TOO_SMALL = "/busybox"  # its applets of these names know nothing of users
 _MS_BIND = 4096  # linux/mount.h
 
 
@@ -51,6 +54,8 @@ class ImageView:
     env: Mapping[str, str]
     network: bool
     filter: bytes | None
+    covers: Sequence[tuple[Path, str]] = ()
+    """(directory, path in the tree without the first slash): shown there, over what the tree has."""
 
 
 @contextmanager
@@ -74,6 +79,8 @@ def launcher(
         argv += ["--setenv", name, value]
     with contextlib.ExitStack() as files:
         files.enter_context(furnished(view))
+        if real_root:
+            files.enter_context(_grouped(view.person.groups))
         if view.filter is not None:
             passed[FILTER_FD] = file_of(view.filter, files)
             argv += ["--seccomp", str(FILTER_FD)]
@@ -88,6 +95,8 @@ def furnished(view: ImageView) -> Iterator[None]:
     try:
         _cover(view.devices, view.room, "dev")
         _cover(view.nothing, view.room, "sys")
+        for source, name in view.covers:
+            _cover(source, view.room, name)
         syscalls.mount(str(view.pts), view.room / "dev/pts", None, _MS_BIND)
         yield
     finally:
@@ -97,7 +106,8 @@ def furnished(view: ImageView) -> Iterator[None]:
 def _cover(source: Path, root: Path, name: str) -> None:
     """Bind a directory on one of the tree's, which is looked at as it is: no link of the agent's is followed."""
     try:
-        place = os.open(root / name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with opened_root(root) as top:
+            place = syscalls.open_in_root(top, name, os.O_PATH | os.O_DIRECTORY, follow=False)
     except OSError as error:
         raise SandboxError(f"/{name} is no directory any more ({error.strerror}), so no shell starts") from error
     try:
@@ -106,10 +116,35 @@ def _cover(source: Path, root: Path, name: str) -> None:
         os.close(place)
 
 
+@contextmanager
+def _grouped(groups: Sequence[int]) -> Iterator[None]:
+    """Have what is started meanwhile be in these groups: root of an image needs no program of it to become itself."""
+    before = os.getgroups()
+    os.setgroups(groups)
+    try:
+        yield
+    finally:
+        os.setgroups(before)
+
+
 def _becoming(view: ImageView, *, real_root: bool) -> list[str]:
-    """Return the words that start a program as the person, from root."""
+    """Return the words that start a program as the person, from root in its groups.
+
+    Raises:
+        TaskError: the image has no program that does it.
+    """
     person = view.person
-    if person.is_root or not real_root:
+    if not real_root or (person.uid, person.gid) == (0, 0):
         return []
-    groups = ["--groups", ",".join(map(str, person.groups))] if person.groups else ["--clear-groups"]
-    return ["setpriv", f"--reuid={person.uid}", f"--regid={person.gid}", *groups, "--inh-caps=-all", "--"]
+    path = view.env["PATH"]
+    setpriv = find_program(view.live, path, "setpriv")
+    if setpriv is not None and not setpriv.endswith(_TOO_SMALL):
+        return ["setpriv", f"--reuid={person.uid}", f"--regid={person.gid}", "--keep-groups", "--inh-caps=-all", "--"]
+    chroot = find_program(view.live, path, "chroot")
+    if chroot is not None and not chroot.endswith(_TOO_SMALL):
+        groups = ",".join(map(str, person.groups))
+        return ["chroot", f"--userspec={person.uid}:{person.gid}", f"--groups={groups}", "--skip-chdir", "/"]
+    raise TaskError(
+        f"the image wants user {person.uid}, and has neither setpriv (util-linux) nor chroot (coreutils) to become it; "
+        "install one of them"
+    )

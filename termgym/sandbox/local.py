@@ -14,22 +14,25 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from termgym.errors import SandboxError, SandboxLost, SandboxUnavailable
+from termgym.errors import SandboxError, SandboxLost, SandboxUnavailable, TaskError
 from termgym.image.image import Image
 from termgym.result import Completed
 from termgym.sandbox.birth import START_DEADLINE
 from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID, faketime_library, frozen_clock, pinned
+from termgym.sandbox.hearing import hear
 from termgym.sandbox.imaged import imaged
 from termgym.sandbox.measuring import Meter, open_meter
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports, look
 from termgym.sandbox.reading import read_place
 from termgym.sandbox.seen import FileStatus, Metrics, Process
 from termgym.sandbox.syscalls import open_in_root
+from termgym.sandbox.verdicts import answered, requested
 from termgym.session.session import Session
 from termgym.session.terminal import Terminal
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.tasks.task import HOME, Limits, Task
+from termgym.verification.request import Verification, Verified
 
 _KINDS = {
     stat.S_IFREG: "file",
@@ -191,6 +194,25 @@ class LocalSandbox:
     def kill(self) -> None:
         """See ``Sandbox.kill``."""
         self._ask("kill")
+
+    def copy_in(self, source: str, target: str, *, as_agent: bool = False) -> None:
+        """See ``Sandbox.copy_in``."""
+        self._ask("copy_in", source=os.path.abspath(source), target=target, as_agent=as_agent)
+
+    def verify(self, verification: Verification) -> Verified:
+        """See ``Sandbox.verify``."""
+        if not os.path.isdir(verification.tests):
+            raise TaskError(f"the verifier's directory {verification.tests!r} is not there (any more)")
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        _, (output, gone) = self._ask("verify", takes=_BUILD, **requested(verification))
+        try:
+            heard = hear(output, gone, verification.timeout)
+        finally:
+            os.close(output)
+            os.close(gone)
+        return answered(self._ask("verified")[0], heard)
 
     # ---- what can be asked from outside
 

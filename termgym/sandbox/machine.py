@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from termgym.sandbox.birth import Shell, first_child, read_child_pid, start_bash
 from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
 from termgym.sandbox.execution import CANNOT_START, Entrance, drop_to_agent, run
+from termgym.sandbox.handing import hand_in
 from termgym.sandbox.imageview import ImageView
 from termgym.sandbox.leftover import Leftover
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports
@@ -30,6 +32,7 @@ from termgym.sandbox.room import Room
 from termgym.sandbox.services import start_service
 from termgym.sandbox.standing import Standing
 from termgym.sandbox.terminals import mount_terminals, unmount_terminals
+from termgym.sandbox.verifying import Verifying
 from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
 from termgym.session.terminal import shell_environment
 from termgym.snapshot import open_snapshot
@@ -37,6 +40,7 @@ from termgym.snapshot.protocol import Snapshot
 
 _SPARE = 32 << 20
 """Memory that a new shell finds free, whatever files fill the rest [bytes]."""
+_KILLED = 128 + signal.SIGKILL
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class Machine:
         self._budget = limits.Budget(None, None, None, None)
         self._view: bubblewrap.View | ImageView | None = None
         self._standing: Standing | None = None
+        self._verifying: Verifying | None = None
+        self._kills = 0
         self._read_only: tuple[str, ...] = ()
         self._rlimits: dict[str, int] = {}
         self._raised = False
@@ -127,13 +133,27 @@ class Machine:
     def _start_isolated(self) -> int:
         """Start a shell in namespaces; bubblewrap waits at a pipe until its child is under its limits."""
         assert self._view is not None
-        mount_terminals(self._pts, real_root=self._settings.real_root)
         preload = ["env", *(f"{name}={value}" for name, value in self._preloaded.items())] if self._preloaded else []
+
+        def spawn_shell(prefix: list[str], files: dict[int, int]) -> Shell:
+            return self._spawn([*prefix, *preload], str(self._pts / "ptmx"), files)
+
+        return first_child(*self._enclose(self._view, self._first_directory(), spawn_shell))
+
+    def _enclose(
+        self,
+        view: bubblewrap.View | ImageView,
+        chdir: str,
+        spawn_it: Callable[[list[str], dict[int, int]], Shell],
+    ) -> tuple[int, Shell]:
+        """Start a program in namespaces and under its limits; return the sandbox's pid 1 and what was started."""
+        real_root = self._settings.real_root
+        mount_terminals(self._pts, real_root=real_root)
         info, info_end = os.pipe()
         go_end, go = os.pipe()
         try:
-            with self._launcher((info_end, go_end)) as (prefix, files):
-                self._shell = self._spawn([*prefix, *preload], str(self._pts / "ptmx"), files)
+            with _launcher(view, (info_end, go_end), real_root=real_root, chdir=chdir) as (prefix, files):
+                self._shell = spawn_it(prefix, files)
                 os.close(info_end)
                 info_end = -1
                 self._init = read_child_pid(info, self._shell)
@@ -144,14 +164,7 @@ class Machine:
             for fd in (info, info_end, go, go_end):
                 if fd >= 0:
                     os.close(fd)
-        return first_child(self._init, self._shell)
-
-    def _launcher(self, pipes: tuple[int, int]) -> AbstractContextManager[tuple[list[str], dict[int, int]]]:
-        real_root, chdir = self._settings.real_root, self._first_directory()
-        if isinstance(self._view, ImageView):
-            return imageview.launcher(self._view, pipes, real_root=real_root, chdir=chdir)
-        assert self._view is not None
-        return bubblewrap.launcher(self._view, pipes, real_root=real_root, chdir=chdir)
+        return self._init, self._shell
 
     def _spawn(self, prefix: Sequence[str], ptmx: str, files: Mapping[int, int]) -> Shell:
         self._status = None
@@ -236,6 +249,9 @@ class Machine:
             self._init = None
         if self.group is not None:
             self._wait_for_empty_group(self.group)
+        if self._verifying is not None:  # nobody waits for its verdict any more
+            self._verifying.close()
+            self._verifying = None
 
     def _wait_for_empty_group(self, group: cgroups.Group) -> None:
         end = time.monotonic() + KILL_DEADLINE
@@ -416,6 +432,53 @@ class Machine:
         assert self.snapshot is not None
         return path is None or look_up(self.snapshot.live, path) is not None
 
+    # ---- an image's own: what is handed in, and a verifier on what the agent left
+
+    def hand_in(self, request: dict[str, Any]) -> None:
+        """Copy a directory of the host's into the live tree."""
+        if self.snapshot is None or self._standing is None:
+            raise SandboxError("files are handed into the tree of an image; start a task that has one first")
+        person = self._standing.person
+        owner = (person.uid, person.gid) if request["as_agent"] else (0, 0)
+        hand_in(Path(request["source"]), self.snapshot.live, self._standing.base, request["target"], owner)
+
+    def begin_verification(self, request: dict[str, Any]) -> list[int]:
+        """Kill every process and start a verifier; return its output, and a descriptor that its end makes readable."""
+        self.kill()
+        if self.snapshot is None or self._standing is None or not isinstance(self._view, ImageView):
+            raise SandboxError("a verifier runs on the tree of an image; start a task that has one first")
+        real_root = self._settings.real_root
+        place = self._verifying = Verifying(
+            self.snapshot, self._standing, self._directory, request, real_root=real_root
+        )
+        if self.group is not None and self._budget.memory_bytes is not None:
+            self._raised = self.group.spare_memory(self._budget.memory_bytes, self._budget.memory_bytes)
+        self._kills = 0 if self.group is None else self.group.oom_kills()
+        output, output_end = os.pipe()
+        try:
+            _, shell = self._enclose(place.view(self._view), place.directory, partial(place.spawn, output, output_end))
+            return [output, os.pidfd_open(shell.process.pid)]
+        except BaseException:
+            os.close(output)
+            self.kill()
+            raise
+        finally:
+            os.close(output_end)
+
+    def end_verification(self) -> dict[str, Any]:
+        """Kill the verifier with all that it started, and return what it came to; None as status if it still ran."""
+        place, self._verifying = self._verifying, None
+        if place is None:
+            raise SandboxError("no verification was begun")
+        try:
+            status = self.wait(0.0)
+            self.kill()
+            starved = status == _KILLED and self.group is not None and self.group.oom_kills() > self._kills
+            refused = "the verifier ran out of memory" if starved else ""
+            return {"exit_code": status, "refused": refused, **place.collect()}
+        finally:
+            place.close()
+
     # ---- the end
 
     def close(self) -> None:
@@ -437,3 +500,11 @@ class Machine:
         if self.group is not None:
             self.group.remove()
             self.group = None
+
+
+def _launcher(
+    view: bubblewrap.View | ImageView, pipes: tuple[int, int], *, real_root: bool, chdir: str
+) -> AbstractContextManager[tuple[list[str], dict[int, int]]]:
+    if isinstance(view, ImageView):
+        return imageview.launcher(view, pipes, real_root=real_root, chdir=chdir)
+    return bubblewrap.launcher(view, pipes, real_root=real_root, chdir=chdir)

@@ -43,11 +43,6 @@ class Person(NamedTuple):
     """Supplementary ones."""
     home: str
 
-    @property
-    def is_root(self) -> bool:
-        """Whether nothing has to be changed to be this user, once capabilities are cut."""
-        return (self.uid, self.gid, self.groups) == (0, 0, ())
-
 
 def find_person(tree: Path, wanted: str) -> Person:
     """Return whom ``USER`` of a Dockerfile means in a tree: a name or number, perhaps with a group after a colon.

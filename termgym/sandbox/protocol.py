@@ -11,6 +11,7 @@ from termgym.sandbox.seen import FileStatus, Metrics, Process
 from termgym.session.session import Session
 from termgym.snapshot.change import Change
 from termgym.tasks.task import Task
+from termgym.verification.request import Verification, Verified
 
 __all__ = ["FileStatus", "Inspector", "Metrics", "Process", "Sandbox"]
 
@@ -84,6 +85,30 @@ class Sandbox(Inspector, Protocol):
 
     def kill(self) -> None:
         """Kill every process; return when none is left. Files stay."""
+
+    def copy_in(self, source: str, target: str, *, as_agent: bool = False) -> None:
+        """Copy what is in a host directory into a directory of an image's tree, over what has the same names there.
+
+        A link or file of the agent's on the way to it is replaced by a directory.
+
+        Args:
+            source: host directory.
+            target: agent path.
+            as_agent: whether the copies belong to the agent; else to root.
+
+        Raises:
+            TaskError: there is no such host directory.
+        """
+
+    def verify(self, verification: Verification) -> Verified:
+        """Kill every process of the agent and run a verifier on what it left; whatever that writes is thrown away.
+
+        Files and digest stay the agent's. No shell runs afterwards; ``respawn`` starts one.
+
+        Raises:
+            TaskError: the tests are not there, or the image has no such user.
+            SandboxError, SnapshotError: the machine failed.
+        """
 
     def begin_step(self) -> None:
         """Start measuring."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 
 from termgym.sandbox.syscalls import open_in_root
@@ -28,6 +29,26 @@ def look_up(tree: Path, path: str) -> os.stat_result | None:
         return os.fstat(place)
     finally:
         os.close(place)
+
+
+def find_program(tree: Path, path: str, name: str) -> str | None:
+    """Return where a program lies that is found by a PATH in a tree, links followed; None if there is none."""
+    root = os.open(tree, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for directory in path.split(":"):
+            try:
+                place = open_in_root(root, f"{directory}/{name}", os.O_PATH)
+            except (OSError, ValueError):
+                continue
+            try:
+                found = os.fstat(place)
+                if stat.S_ISREG(found.st_mode) and found.st_mode & 0o111:
+                    return os.readlink(f"/proc/self/fd/{place}")
+            finally:
+                os.close(place)
+    finally:
+        os.close(root)
+    return None
 
 
 def read_place(place: int, limit: int) -> bytes | None:

@@ -48,14 +48,14 @@ def make_root(target: Path, etc: Path, *, real_root: bool) -> None:
             (target / name).mkdir(parents=True)
         (target / "var/tmp").symlink_to("../tmp")
         (target / "var/run").symlink_to("../run")
-        _bind_closed(Path("/usr"), target / "usr")
-        _bind_closed(etc, target / "etc")
+        bind_closed(Path("/usr"), target / "usr")
+        bind_closed(etc, target / "etc")
         for name in _MERGED:
             path = Path("/", name)
             if path.is_symlink():
                 (target / name).symlink_to(path.readlink())
             elif path.is_dir():
-                _bind_closed(path, target / name)
+                bind_closed(path, target / name)
         _make_devices(target / "dev", real_root=real_root)
         _set_flags(target, _CLOSED)
     except OSError as error:
@@ -112,7 +112,7 @@ def _make_devices(target: Path, *, real_root: bool) -> None:
     _set_flags(target, _CLOSED)
 
 
-def _bind_closed(source: Path, target: Path) -> None:
+def bind_closed(source: Path, target: Path) -> None:
     """Show a directory of the host and all that is mounted below it, read-only."""
     target.mkdir()
     syscalls.mount(str(source), target, None, _MS_BIND | syscalls.MS_REC)

@@ -16,6 +16,7 @@ from typing import Any
 from termgym.errors import SandboxUnavailable, TaskError
 from termgym.sandbox.environment import EPOCH, HOSTNAME, inside_image
 from termgym.sandbox.person import Person, find_person
+from termgym.sandbox.reading import find_program
 from termgym.sandbox.syscalls import open_in_root
 from termgym.snapshot.copying import copy_attributes, set_owner, set_times
 from termgym.snapshot.entry import is_visible
@@ -36,22 +37,23 @@ class Standing:
     """The whole of it, read-only."""
     ground: Ground
     person: Person
-    root_home: str
-    """HOME of root, who verifies."""
     env: Mapping[str, str]
     """What a shell starts with."""
+    image_env: Mapping[str, str]
+    """The part of it that is the image's own."""
     workdir: str
     missing: Mapping[str, str]
     """What is not as the image wants it on this host, and why."""
 
-    def first_directory(self, live: Path) -> str:
-        """Return where a shell starts: in ``WORKDIR``, unless that is no directory (any more)."""
+    def first_directory(self, live: Path, wanted: str = "") -> str:
+        """Return where a program starts: where it is wanted or in ``WORKDIR``, unless that is no directory."""
+        directory = wanted or self.workdir
         with opened_root(live) as root:
             try:
-                os.close(open_in_root(root, self.workdir, os.O_PATH | os.O_DIRECTORY))
+                os.close(open_in_root(root, directory, os.O_PATH | os.O_DIRECTORY))
             except (OSError, ValueError):
                 return "/"
-        return self.workdir
+        return directory
 
 
 class Standings:
@@ -118,17 +120,17 @@ class Standings:
 
     def _standing(self, stack: Stack, image: Mapping[str, Any]) -> Standing:
         missing = {}
-        person, root = find_person(stack.whole, image["user"]), find_person(stack.whole, "")
+        person = find_person(stack.whole, image["user"])
         if not self._real_root:
             missing["image owners"] = "an ordinary user can give files to nobody else, so chown and apt fail"
-            if not person.is_root:
+            if person.uid != 0:
                 missing["image user"] = f"user {image['user']!r} runs as root of a user namespace with one user"
-                person = root
+            person = Person(0, 0, (), person.home if person.uid == 0 else find_person(stack.whole, "").home)
         env = inside_image(image["env"], person.home)
         _require_shell(stack.whole, env["PATH"])
         workdir = image["workdir"] or "/"
         ground = Ground(image["id"], stack.parts)
-        return Standing(stack.whole, ground, person, root.home, env, workdir, missing)
+        return Standing(stack.whole, ground, person, env, dict(image["env"]), workdir, missing)
 
     def trim(self, used: set[Path]) -> None:
         """Let go of the least recently used images that no sandbox stands on."""
@@ -174,16 +176,8 @@ def _dress(source: Path, target: Path, name: bytes) -> None:
 
 
 def _require_shell(tree: Path, path: str) -> None:
-    with opened_root(tree) as root:
-        for directory in path.split(":"):
-            try:
-                place = open_in_root(root, f"{directory}/{_SHELL}", os.O_PATH)
-            except OSError:
-                continue
-            found = os.fstat(place)
-            os.close(place)
-            if stat.S_ISREG(found.st_mode) and found.st_mode & 0o111:
-                return
-    raise TaskError(
-        f"the image has no {_SHELL} on its PATH ({path}), and an agent works in one; install it, e.g. RUN apk add bash"
-    )
+    if find_program(tree, path, _SHELL) is None:
+        raise TaskError(
+            f"the image has no {_SHELL} on its PATH ({path}), and an agent works in one; install it, e.g. "
+            "RUN apk add bash"
+        )

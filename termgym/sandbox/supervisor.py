@@ -204,7 +204,7 @@ class Supervisor:
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
         """Put an initial state in place; build it if it is new (``need``: the recipe was not sent)."""
         pair = self._pairs[request["machine"]]
-        if request["image"] is not None:
+        if request.get("image") is not None:
             return self._start_on_image(pair, request)
         base = self._worlds.get(request["key"])
         if base is None and "recipe" not in request:
@@ -291,6 +291,20 @@ class Supervisor:
             "timed_out": done.timed_out,
             "refused": done.refused,
         }
+
+    def copy_in(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Copy a directory of the host's into the tree."""
+        self._machine(request).hand_in(request)
+        return {}
+
+    def verify(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Start a verifier on what the agent left; its owner waits for it and then asks for ``verified``."""
+        self._collect_orphans()
+        return {"fds": self._machine(request).begin_verification(request)}
+
+    def verified(self, request: dict[str, Any]) -> dict[str, Any]:
+        """End a verification, and return what it came to."""
+        return self._machine(request).end_verification()
 
     def diff(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the changes since the initial state."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -27,7 +27,7 @@ from termgym.snapshot.departure import digester
 from termgym.snapshot.diff import changes_in
 from termgym.snapshot.entry import attribute_names, is_visible
 from termgym.snapshot.keeping import find_copy
-from termgym.snapshot.layers import Ground, mount_layers
+from termgym.snapshot.layers import Ground, Part, mount_layers
 from termgym.snapshot.mounting import MS_NODEV, MS_NOSUID, mount, mount_options, option_value, unmount
 from termgym.snapshot.owners import plainly
 from termgym.snapshot.walking import handle, join, names_in, opened, opened_root, status_at
@@ -102,6 +102,26 @@ class OverlaySnapshot:
             live = Side(root, inodes=inodes, path=os.fsencode(self.live))
             yield self._baseline.pairs(before, live, touched)
 
+    @contextmanager
+    def aside(self) -> Iterator[Path]:
+        """Yield the live tree below a layer that is thrown away afterwards, with all that was written meanwhile."""
+        work = self.live.parent
+        shown, layer = work / "aside", work / "aside-layer"
+        ground = self._ground or Ground("", (Part("", (self.base,)),))
+        with ExitStack() as undo:
+            for directory in (shown, layer):
+                directory.mkdir()
+                undo.callback(directory.rmdir)
+            _mount_memory(layer, max(self._size, DEFAULT_SIZE))
+            undo.callback(unmount, os.fsencode(layer))
+            for part in ground.parts:
+                upper_work = layer / f"upper{part.path}", layer / f"work{part.path}"
+                _dress_root(self.live / part.path, *upper_work)
+                layers = (self._upper(part.path), *part.layers)
+                mount_layers(shown / part.path, layers, *upper_work, features=_GROUND_FEATURES[self.name])
+                undo.callback(unmount, os.fsencode(shown / part.path))
+            yield shown
+
     def save(self) -> str:
         """Keep a copy of the layer."""
         token = uuid4().hex
@@ -130,24 +150,14 @@ class OverlaySnapshot:
                 directory.rmdir()
 
     def _mount_tmpfs(self) -> None:
-        inodes = max(self._size // _INODE_BYTES, _LEAST_INODES)
-        options = b"mode=0700,size=%d,nr_inodes=%d" % (self._size, inodes)
-        mount("tmpfs", os.fsencode(self._layer), "tmpfs", MS_NODEV | MS_NOSUID, options)
+        _mount_memory(self._layer, self._size)
         self._mounted.append(self._layer)
 
     def _mount_layer(self) -> None:
         """Mount an empty layer. The root of the live tree is that of the layer, so it has to look like the base's."""
         self._mount_tmpfs()
         for part in self._parts:
-            work, upper = self._work(part), self._upper(part)
-            work.mkdir()
-            upper.mkdir()
-            with opened_root(self.base / part) as source, opened_root(upper) as target:
-                status = os.stat(source)
-                set_owner(target, b".", status)
-                os.chmod(target, stat.S_IMODE(status.st_mode))
-                copy_attributes(source, b".", target, b".", is_visible)
-                set_times(target, b".", status)
+            _dress_root(self.base / part, self._upper(part), self._work(part))
 
     def _mount_live(self) -> None:
         if self._ground is None:
@@ -244,6 +254,24 @@ class OverlaySnapshot:
         if self._prefix + "redirect" in marks:
             return True
         return self._prefix + "opaque" in marks and os.getxattr(path, self._prefix + "opaque") == b"y"
+
+
+def _mount_memory(target: Path, size: int) -> None:
+    inodes = max(size // _INODE_BYTES, _LEAST_INODES)
+    options = b"mode=0700,size=%d,nr_inodes=%d" % (size, inodes)
+    mount("tmpfs", os.fsencode(target), "tmpfs", MS_NODEV | MS_NOSUID, options)
+
+
+def _dress_root(like: Path, upper: Path, work: Path) -> None:
+    """Make the two directories of a layer, of which the upper one looks like the directory that it will cover."""
+    work.mkdir()
+    upper.mkdir()
+    with opened_root(like) as source, opened_root(upper) as target:
+        status = os.stat(source)
+        set_owner(target, b".", status)
+        os.chmod(target, stat.S_IMODE(status.st_mode))
+        copy_attributes(source, b".", target, b".", is_visible)
+        set_times(target, b".", status)
 
 
 def _below(at: bytes, path: bytes) -> bytes:

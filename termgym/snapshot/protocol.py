@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +36,12 @@ class Snapshot(Protocol):
 
     def load(self, token: str) -> None:
         """Make the live tree equal to what ``save`` kept; may be called any number of times."""
+
+    def aside(self) -> AbstractContextManager[Path]:
+        """Show the live tree in a place where whatever is written is gone when the context ends.
+
+        No process may write to the live tree meanwhile, and none may be left on that place when it ends.
+        """
 
     def forget(self, token: str) -> None:
         """Free what ``save`` kept."""

@@ -107,6 +107,16 @@ class RsyncSnapshot:
         """Correct what differs from the copy that ``save`` kept."""
         load_copy(self.live, find_copy(self._kept, token))
 
+    @contextmanager
+    def aside(self) -> Iterator[Path]:
+        """Yield the live tree, which is put back afterwards."""
+        token = self.save()
+        try:
+            yield self.live
+        finally:
+            self.load(token)
+            self.forget(token)
+
     def forget(self, token: str) -> None:
         """Free the copy that ``save`` kept."""
         remove_tree(find_copy(self._kept, token))

@@ -28,6 +28,7 @@ PROGRAMS = (
     "mv",
     "rm",
     "setpriv",
+    "setsid",
     "sleep",
     "stat",
     "touch",
@@ -51,6 +52,7 @@ def tiny_layer(layer: Path, programs: tuple[str, ...] = PROGRAMS) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists():
                 shutil.copy(library, target)
+    shutil.copytree("/usr/lib/locale/C.utf8", layer / "usr/lib/locale/C.utf8")
     (layer / "tmp").chmod(0o1777)
     (layer / "root").chmod(0o700)
     (layer / "etc/passwd").write_text(PASSWD)

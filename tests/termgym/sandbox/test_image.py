@@ -233,3 +233,32 @@ def test_machines_own_system_is_a_root(sandbox: LocalSandbox) -> None:
     ]
     said(session, "echo changed > /usr/bin/env; mkdir /usr/share/new; rm -r /usr/share/doc/bash")
     assert {"/usr/bin/env", "/usr/share/new", "/usr/share/doc/bash"} <= {change.path for change in sandbox.diff()}
+
+
+def test_directory_is_handed_in_where_the_image_says(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    """Links of the image are followed, those of the agent are not: it would choose whose files are written over."""
+    image = tiny_image(tmp_path / "image")
+    Path(image.layers[0], "app").symlink_to("srv/app")
+    Path(image.layers[0], "srv/app").mkdir()
+    source = tmp_path / "source"
+    (source / "deep").mkdir(parents=True)
+    (source / "deep/file").write_text("handed in")
+    (source / "deep").chmod(0o750)
+    (source / "link").symlink_to("/etc/passwd")
+    session = sandbox.start(imaged_task(), image=image)
+    said(
+        session,
+        "mkdir /keep; ln -s /keep /srv/app/deep; ln -s /keep /solution; cd /app; echo old > old; ln -s /etc/passwd link",
+    )
+    sandbox.copy_in(str(source), "/app")
+    sandbox.copy_in(str(source), "/solution/a/b")
+    assert said(
+        session, "ls -A /keep; cat /app/deep/file /srv/app/old /solution/a/b/deep/file; stat -c %a:%u /app/deep"
+    ) == ("handed inold\nhanded in750:0")
+    assert said(session, "ls -l /app/link").endswith("-> /etc/passwd")
+    with pytest.raises(TaskError, match="is not there"):
+        sandbox.copy_in(str(tmp_path / "gone"), "/app")
+    if os.getuid() == 0:
+        session = sandbox.start(imaged_task(), image=replace(image, user="ann"))
+        sandbox.copy_in(str(source), "/home/ann", as_agent=True)
+        assert said(session, "stat -c %u:%g /home/ann/deep /home/ann/deep/file") == "1001:1002\n1001:1002"
