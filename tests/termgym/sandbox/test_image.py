@@ -248,7 +248,7 @@ def test_directory_is_handed_in_where_the_image_says(sandbox: LocalSandbox, tmp_
     session = sandbox.start(imaged_task(), image=image)
     said(
         session,
-        "mkdir /keep; ln -s /keep /srv/app/deep; ln -s /keep /solution; cd /app; echo old > old; ln -s /etc/passwd link",
+        "mkdir /keep; ln -s /keep /srv/app/deep; ln -s /keep /solution; cd /app; echo old > old; ln -s /etc link",
     )
     sandbox.copy_in(str(source), "/app")
     sandbox.copy_in(str(source), "/solution/a/b")
