@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-VOLATILE = ("info.late_output", "info.sandbox")
-"""What may differ between two runs of the same actions: when background jobs speak, what the machine provides."""
+VOLATILE = ("info.late_output", "info.sandbox", "info.verifier.output")
+"""What may differ between two runs of the same actions: when background jobs speak, what the machine provides, what a
+verifier prints (test runners tell the time)."""
 
 
 class TermEnv(gym.Env[Observation, str]):
@@ -77,8 +78,8 @@ class TermEnv(gym.Env[Observation, str]):
 
     `reward="terms"`: the sum of eleven terms, each told in `info["reward_terms"]`; `termgym.RewardWeights` has every
     number. `reward="success"`: 1.0 for the step that reaches the goal, else 0.0. `reward="shaped"`: the same plus a
-    potential over the goal checks that leaves the best policy the best. A step that the machine failed has reward 0.0
-    and `info["masked"]`.
+    potential over the goal checks that leaves the best policy the best. What a verifier grants (0 to 1) is the share of
+    success that is paid. A step that the machine failed has reward 0.0 and `info["masked"]`.
 
     ## Starting State
 
@@ -88,8 +89,12 @@ class TermEnv(gym.Env[Observation, str]):
 
     ## Episode End
 
-    - *Termination*: the goal is reached (`check_goal="step"`), the agent submits, or no shell starts any more.
+    - *Termination*: the goal is reached (`check_goal="step"`), the agent submits, or no shell starts any more. In a
+      task of several stages a submission ends the stage, and the instruction of the next is in the observation.
     - *Truncation*: `max_steps` or `trajectory_timeout` is reached, or the machine failed (`info["failure_kind"]`).
+
+    A task folder's verifier runs when the episode ends, on what is left when every process is dead. If it gives no
+    verdict that counts, the episode is masked (`failure_kind="VerifierError"`).
 
     At the end all processes are killed, and `info` tells `diff`, `drift` and `state_digest`. A step after the end, or
     before the first reset, does nothing: its event is `NOT_RESET`, and it is truncated.
@@ -99,7 +104,8 @@ class TermEnv(gym.Env[Observation, str]):
     `info` holds what the same actions bring about again: `event` (its name), `success`, `reward_terms`, `checks`,
     `violations`, `output_truncated`, `late_output` (of background jobs, before this step), `respawned` (the shell is a
     new one: files stay), `failure_kind`, `masked`; after a reset `task` and `sandbox`. What is measured is in
-    `env.unwrapped.metrics`.
+    `env.unwrapped.metrics`. A task folder's verdict is `verifier` (`reward`, `rewards`, `output`, `put_back`, …);
+    that on one of several stages is `stage` as well.
 
     ## Arguments
 
@@ -112,9 +118,10 @@ class TermEnv(gym.Env[Observation, str]):
     - `health`: what the health term looks at: `"heat"`, or `"score"`: load, GPU and disk too.
     - `check_goal`: `"step"` looks at the goal after every step, `"submit"` when the episode ends.
     - `max_steps`: steps until truncation; None: the task's own.
-    - `trajectory_timeout`: wall time until truncation [s]; None: none.
+    - `trajectory_timeout`: wall time until truncation [s]; `"task"`: what the task's folder says; None: none.
     - `output_limit`: kept of each output stream [bytes].
-    - `network`: whether the sandbox shares the host's network.
+    - `network`: whether the sandbox shares the host's network; a verifier too.
+    - `build_network`: whether images may be built with the host's network.
     - `clock`: `"real"`, or `"frozen"` (libfaketime) where the time of day must not matter.
     - `limits`: a `Limits`, or a mapping of some of its fields, instead of the task's own.
     - `snapshot_dir`: where the rsync snapshot writes its logs.

@@ -6,16 +6,26 @@ outcome). So one loop can drive many episodes at once; ``step`` does all three f
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from rolf.output import OutputSink
+from termgym import staging
 from termgym.checking import watched
-from termgym.errors import PlanError, SandboxError, SandboxLost, SandboxUnavailable, SnapshotError, TaskError
+from termgym.errors import (
+    PlanError,
+    SandboxError,
+    SandboxLost,
+    SandboxUnavailable,
+    TaskError,
+    VerifierError,
+)
 from termgym.event import Event
+from termgym.image import build
+from termgym.lodging import FAULTS as FAULTS  # known by this place too
+from termgym.lodging import Lodging
 from termgym.options import Options
 from termgym.outcome import CWD_LIMIT, INSTRUCTION_LIMIT, Outcome, step_info
 from termgym.plan import Action, ActionPlan, Keys, Submit, parse_action
@@ -36,11 +46,8 @@ from termgym.tasks.task import HOME, Task
 
 REASON_LIMIT = 800
 """Longest reason that is put into ``stderr`` [characters]."""
-FAULTS = (SandboxError, SnapshotError)
-"""What an infrastructure fault looks like: the machine's failure, never the agent's."""
 _RESTORE_TIMEOUT = 10.0  # [s]; what is restored is a few assignments
 _NOTHING = Metrics(None, None, None)
-_log = logging.getLogger(__name__)
 
 
 class Episode:
@@ -53,18 +60,13 @@ class Episode:
     """
 
     def __init__(self, open_sandbox: Callable[[], Sandbox], options: Options, driver: Driver | None = None) -> None:
-        self._open = open_sandbox
+        self._lodging = Lodging(open_sandbox, driver, bare=options.backend == "local-unsafe")
+        self._build_network = options.build_network
         self._judge = Judge(options)
-        self._driver = driver
-        self._sandbox: Sandbox | None = None
-        self._session: Session | None = None
-        self._owner = os.getpid()
-        self._tokens: list[str] = []
         self._number = 0
         self._steps = 0
         self._cwd = HOME
-        self._bare = options.backend == "local-unsafe"
-        self._root = self._shell_cwd = ""
+        self._shell_cwd = ""
         self._running = False
         self.task: Task | None = None
         self.sink: OutputSink | None = None  # who wants all of the output
@@ -80,7 +82,7 @@ class Episode:
         """Put the task's initial state in place, start the shell, and return what is seen first.
 
         Raises:
-            TaskError: the task cannot be built.
+            TaskError: the task, or its image, cannot be built.
             SandboxUnavailable: this host cannot provide the backend.
             SandboxError, SnapshotError: the machine failed, and so did a fresh one.
         """
@@ -89,36 +91,17 @@ class Episode:
         self._running = False
         self._clear_step()
         self.task = task
-        if self._owner != os.getpid():  # forked: the machine belongs to the parent
-            self._abandon()
-        try:
-            sandbox = self._started(task)
-        except SandboxUnavailable:
-            raise
-        except FAULTS as error:
-            _log.warning("the sandbox failed (%s); starting another", error)
-            self._abandon()
-            sandbox = self._started(task)
+        self._judge.take(task)
+        image = None if task.image is None else build(task.image, network=self._build_network)
+        sandbox = self._lodging.start(task, self._judge.watched(task), image)
         self._number += 1
         self._steps = 0
-        self._cwd, self._shell_cwd = HOME, self._root + HOME
-        self._judge.begin(task, sandbox, self.session.variables)
+        self._cwd, self._shell_cwd = sandbox.workdir, self._lodging.root + sandbox.workdir
+        self._judge.begin(sandbox, self.session.variables, image)
+        if task.stages:
+            staging.begin(sandbox, task.stages[0])
         self._running = True
         return self._first(sandbox)
-
-    def _started(self, task: Task) -> Sandbox:
-        if self._sandbox is None:
-            self._sandbox = self._open()
-            self._owner = os.getpid()
-        for token in self._tokens:
-            self._sandbox.forget(token)
-        self._tokens.clear()
-        self._let_go()
-        self._session = self._sandbox.start(task, watch=self._judge.watched(task))
-        if self._bare:
-            # Nothing is mounted there: the agent's home lies somewhere on the host, never in the same place twice.
-            self._root = self._session.exported()["HOME"].removesuffix(HOME)
-        return self._sandbox
 
     def _first(self, sandbox: Sandbox, stderr: bytes = b"") -> Outcome:
         """Return what is seen before any step is taken from here."""
@@ -130,35 +113,18 @@ class Episode:
     def close(self) -> None:
         """Leave nothing behind; may be called again, and ``start`` makes everything anew."""
         self._running = False
-        self._let_go()
-        sandbox, self._sandbox = self._sandbox, None
-        self._tokens.clear()
-        if sandbox is not None:
-            try:
-                sandbox.close()
-            except SandboxLost as error:  # nothing of it is left to be closed
-                _log.info("closing a sandbox that is gone: %s", error)
-
-    def _let_go(self) -> None:
-        """Part from the shell, which is about to be closed."""
-        if self._session is not None and self._driver is not None:
-            self._driver.forget(self._session)
-        self._session = None
-
-    def _abandon(self) -> None:
-        """Let go of a machine that has failed, of which nothing more can be asked."""
-        try:
-            self.close()
-        except FAULTS as error:
-            _log.warning("closing a failed sandbox: %s", error)
+        self._lodging.close()
 
     # ---- one step
 
     @property
     def session(self) -> Session:
         """The shell that ``begin`` sent a command to."""
-        assert self._session is not None
-        return self._session
+        return self._lodging.session
+
+    @property
+    def _sandbox(self) -> Sandbox | None:
+        return self._lodging.sandbox
 
     def step(self, text: str) -> Outcome:
         """Take one step to its end."""
@@ -176,7 +142,7 @@ class Episode:
     def begin(self, text: str) -> bool:
         """Begin a step; return whether ``session`` must now be driven to a result before ``finish``."""
         self._clear_step()
-        if not self._running or self._owner != os.getpid():
+        if not self._running or not self._lodging.ours:
             self._instead = self._refused(Event.NOT_RESET, "no episode is running; call reset first")
             return False
         try:
@@ -244,6 +210,8 @@ class Episode:
         if self._fault is None:
             try:
                 return self._concluded()
+            except VerifierError as error:
+                return self._unjudged(error)
             except FAULTS as error:
                 self._fault = error
         return self._failed(self._fault)
@@ -258,8 +226,24 @@ class Episode:
         self._cwd = result.cwd or self._cwd
         self._steps += 1
         self._running = not (verdict.terminated or verdict.truncated)
+        if verdict.goes_on:
+            result = self._next_stage(result)
         reward = float(sum(verdict.terms.values()))
         return self._outcome(result, reward, verdict.terminated, verdict.truncated, step_info(result, verdict))
+
+    def _next_stage(self, result: StepResult) -> StepResult:
+        """Begin the next stage in a new shell; return the step's result with where that stands."""
+        assert self._sandbox is not None
+        stage = self._judge.stages.current
+        assert stage is not None
+        self._respawn(self._sandbox)
+        staging.begin(self._sandbox, stage)
+        self._cwd = self._sandbox.workdir
+        return result._replace(respawned=True, cwd=self._cwd)
+
+    def _respawn(self, sandbox: Sandbox) -> None:
+        self._lodging.respawn()
+        self._shell_cwd = self._lodging.root + sandbox.workdir
 
     def _received(self) -> tuple[StepResult, bool]:
         """Return the session's result and whether no shell starts any more; a dead shell is replaced."""
@@ -272,15 +256,14 @@ class Episode:
         self._wall_s = result.wall_s
         if result.cwd is not None:
             self._shell_cwd = result.cwd
-            if self._root:
-                result = result._replace(cwd=self._inside(result.cwd))
+            if self._lodging.root:
+                result = result._replace(cwd=self._lodging.inside(result.cwd))
         if self._measured.oom_kills:
             result = result._replace(event=Event.OOM)
         if self.session.alive:
             return result, False
         try:
-            self._let_go()
-            self._session = self._sandbox.respawn()
+            self._respawn(self._sandbox)
         except (SandboxLost, SandboxUnavailable):
             raise
         except SandboxError as error:
@@ -288,18 +271,21 @@ class Episode:
             reason = f"no shell starts any more: {error}"[:REASON_LIMIT].encode("utf-8", "replace")
             stderr, total = result.stderr + reason, result.stderr_bytes + len(reason)
             return result._replace(stderr=stderr, stderr_bytes=total, variables={}), True
-        self._shell_cwd = self._root + HOME
-        return result._replace(respawned=True, cwd=HOME, variables=self._session.variables), False
+        return result._replace(respawned=True, cwd=self._sandbox.workdir, variables=self.session.variables), False
 
-    def _inside(self, path: str) -> str:
-        """Return a directory under the root of an unisolated sandbox as an isolated one would show it."""
-        if path != self._root and not path.startswith(self._root + "/"):
-            return path
-        return path[len(self._root) :] or "/"
+    def _unjudged(self, error: VerifierError) -> Outcome:
+        """Return the outcome of an episode on which there is no verdict; its files can still be looked at."""
+        self._running = False
+        self._steps += 1
+        result = self._refused(Event.DONE, f"there is no verdict, the episode does not count: {error}")
+        info = step_info(result, None, masked=True, failure_kind=type(error).__name__)
+        info["verifier"] = dict(error.told)
+        return self._outcome(result, 0.0, False, True, info)
 
     def _failed(self, error: Exception) -> Outcome:
         """Return the outcome of a step that the machine failed; the next start makes a new one."""
-        self._abandon()
+        self._running = False
+        self._lodging.abandon()
         self._steps += 1
         result = self._refused(Event.KILLED, f"the sandbox failed, the step does not count: {error}")
         info = step_info(result, None, masked=True, failure_kind=type(error).__name__)
@@ -309,7 +295,7 @@ class Episode:
         self, result: StepResult, reward: float, terminated: bool, truncated: bool, info: dict[str, Any]
     ) -> Outcome:
         return Outcome(
-            "" if self.task is None else self.task.instruction,
+            "" if self.task is None else self._judge.stages.instruction,
             decode(result.stdout, result.stdout_bytes),
             decode(result.stderr, result.stderr_bytes),
             _shown_path(self._cwd),
@@ -334,13 +320,25 @@ class Episode:
         """The latest safety violations that were charged."""
         return self._judge.violations_log
 
+    def show_solution(self) -> ActionPlan:
+        """Put the solution of the stage that runs before the agent and return the plan that carries it out.
+
+        Raises:
+            RuntimeError: no episode is running, or its task folder has no solution.
+        """
+        sandbox = self._lodging.machine("show_solution")
+        stage = self._judge.stages.current
+        if not self._running or stage is None or stage.solution is None:
+            raise RuntimeError("show_solution needs a running episode of a task folder that has a solution")
+        return staging.show(sandbox, stage.solution)
+
     def diff(self) -> tuple[Change, ...]:
         """Return what differs from the task's initial state now."""
-        return self._machine("diff").diff()
+        return self._lodging.machine("diff").diff()
 
     def state_digest(self) -> str:
         """Return the digest of the files now; modification times do not count."""
-        return self._machine("state_digest").digest()
+        return self._lodging.machine("state_digest").digest()
 
     def save(self) -> Saved:
         """Keep this moment.
@@ -348,14 +346,14 @@ class Episode:
         Raises:
             RuntimeError: no episode is running, or a program waits for input.
         """
-        sandbox = self._machine("save")
+        sandbox = self._lodging.machine("save")
         if not self._running:
             raise RuntimeError("save needs a running episode; call it between reset and the last step")
         if self.session.waiting:
             raise RuntimeError("save cannot keep a program that waits for input; end it first, e.g. by keys('C-c')")
         shell = ShellState(self._shell_cwd, dict(self.session.exported()))
         token = sandbox.save()
-        self._tokens.append(token)
+        self._lodging.tokens.append(token)
         return Saved(token, self._number, self._steps, shell, self._judge.state())
 
     def restore(self, saved: Saved) -> Outcome:
@@ -366,32 +364,26 @@ class Episode:
             RuntimeError: there is no machine; call ``reset``.
             SandboxError: the machine failed.
         """
-        sandbox = self._machine("restore")
-        if saved.episode != self._number or saved.token not in self._tokens:
+        sandbox = self._lodging.machine("restore")
+        if saved.episode != self._number or saved.token not in self._lodging.tokens:
             raise ValueError(f"this moment (step {saved.steps}) was kept in another episode or forgotten; save again")
         self._clear_step()
-        self._let_go()
-        self._session = sandbox.restore(saved.token)
-        script = saved.shell.script(self._session.exported())
-        result = self._session.step(script, timeout=_RESTORE_TIMEOUT)
+        session = self._lodging.restore(saved.token)
+        script = saved.shell.script(session.exported())
+        result = session.step(script, timeout=_RESTORE_TIMEOUT)
         if result.event not in (Event.DONE, Event.NONZERO) or result.cwd is None:
             raise SandboxError(f"directory and variables did not come back: {decode(result.stderr)!r}")
         self._steps, self._shell_cwd = saved.steps, result.cwd
-        self._cwd = self._inside(result.cwd) if self._root else result.cwd
+        self._cwd = self._lodging.inside(result.cwd) if self._lodging.root else result.cwd
         self._judge.load(saved.judge, result.variables)
         self._running = True
         return self._first(sandbox, result.stderr)
 
     def forget(self, saved: Saved) -> None:
         """Free what a kept moment holds; without it, the next start does."""
-        if saved.token in self._tokens:
-            self._tokens.remove(saved.token)
-            self._machine("forget").forget(saved.token)
-
-    def _machine(self, what: str) -> Sandbox:
-        if self._sandbox is None or self._owner != os.getpid():
-            raise RuntimeError(f"{what} needs a sandbox; call reset first")
-        return self._sandbox
+        if saved.token in self._lodging.tokens:
+            self._lodging.tokens.remove(saved.token)
+            self._lodging.machine("forget").forget(saved.token)
 
 
 @lru_cache(maxsize=1024)

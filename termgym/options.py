@@ -18,6 +18,7 @@ _Values = TypeVar("_Values", RewardWeights, Limits)
 REWARDS = ("terms", "success", "shaped")
 HEALTH_SOURCES = ("heat", "score")
 GOAL_MOMENTS = ("step", "submit")
+BY_TASK = "task"
 CLOCKS = ("real", "frozen")
 RENDER_MODES = ("ansi", "human", "rgb_array")
 SMALLEST_OUTPUT_LIMIT = 1 << 10
@@ -42,12 +43,14 @@ class Options:
     """``step``: the episode ends when the goal holds; ``submit``: the goal is looked at when the episode ends."""
     max_steps: int | None = None
     """Steps until truncation; None: the task's own."""
-    trajectory_timeout: float | None = None
-    """Wall time until truncation [s]; None: no limit."""
+    trajectory_timeout: float | str | None = None
+    """Wall time until truncation [s]; ``task``: what the task's folder allows its agents; None: no limit."""
     output_limit: int = 32_768
     """Bytes kept of each output stream."""
     network: bool = False
     """Whether the sandbox shares the host's network."""
+    build_network: bool = False
+    """Whether an image may be built with the host's network (``apt-get install``, ``pip install``)."""
     clock: str = "real"
     """``real``, or ``frozen`` at SOURCE_DATE_EPOCH."""
     limits: Limits | None = None
@@ -65,10 +68,11 @@ class Options:
         _choice("backend", self.backend, BACKENDS)
         _choice("snapshot", self.snapshot, (None, *SNAPSHOTS))
         _kind("network", self.network, bool, "True or False")
+        _kind("build_network", self.build_network, bool, "True or False")
         if self.max_steps is not None:
             _whole("max_steps", self.max_steps, 1, 2**31 - 1)
         _whole("output_limit", self.output_limit, SMALLEST_OUTPUT_LIMIT, LARGEST_OUTPUT_LIMIT)
-        if self.trajectory_timeout is not None:
+        if self.trajectory_timeout not in (None, BY_TASK):
             _positive("trajectory_timeout", self.trajectory_timeout)
 
     @classmethod
@@ -122,7 +126,8 @@ def _whole(name: str, got: object, low: int, high: int) -> None:
 
 
 def _positive(name: str, got: object) -> None:
+    allowed = f"seconds above 0, {BY_TASK!r} for the task's own, or None for no limit"
     if not isinstance(got, (int, float)) or isinstance(got, bool):
-        raise TypeError(f"{name}={got!r} is of type {type(got).__name__}; give seconds above 0, or None for no limit")
+        raise TypeError(f"{name}={got!r} is of type {type(got).__name__}; give {allowed}")
     if not (got > 0 and math.isfinite(got)):
-        raise ValueError(f"{name}={got!r} is out of range; give finite seconds above 0, or None for no limit")
+        raise ValueError(f"{name}={got!r} is out of range; give finite {allowed}")

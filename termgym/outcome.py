@@ -67,6 +67,10 @@ def step_info(
             for of, checks in (("plan", facts.validation), ("goal", facts.goal))
             for check in checks
         )
+    if verdict.verifier is not None:
+        info["verifier"] = dict(verdict.verifier)
+    if verdict.stage is not None:
+        info["stage"] = dict(verdict.stage)
     if verdict.state_digest is not None:
         info.update(drift=facts.drift, diff=verdict.changes, state_digest=verdict.state_digest)
     return info

@@ -33,7 +33,9 @@ class StepFacts:
     goal: tuple[CheckResult, ...] = ()
     """The task's goal checks, as far as they were evaluated: all for ``reward="shaped"``, else up to a failure."""
     success: bool = False
-    """Whether the goal was looked at and holds."""
+    """Whether the goal was looked at and holds; with a verifier, whether its reward is 1 or more."""
+    score: float | None = None
+    """How well it was done, from 0 to 1, where a verifier said so at the end; None: ``success`` is all there is."""
     ended: bool = False
     """Whether the episode ends with this step (terminated or truncated)."""
     drift: tuple[str, ...] = ()
@@ -54,3 +56,8 @@ class StepFacts:
     """Safety rules that the command breaks, by name."""
     unchecked_privilege: bool = False
     """Whether the command does something privileged without a capability or permission check before it."""
+
+    @property
+    def achieved(self) -> float:
+        """The share of success that is paid, from 0 to 1."""
+        return float(self.success) if self.score is None else self.score

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from termgym.checking import evaluate_all, watched
 from termgym.globs import outside
+from termgym.image.image import Image
 from termgym.options import Options
 from termgym.plan import Action, ActionPlan, Submit
 from termgym.result import StepResult
@@ -19,6 +20,8 @@ from termgym.sandbox.protocol import Sandbox
 from termgym.sandbox.seen import Metrics
 from termgym.snapshot.change import Change
 from termgym.tasks.task import HOME, Task
+from termgym.verification.examination import Examined, examine
+from termgym.verification.stages import Stages
 
 _ANY_VALUE = "*"  # of Task.required_env
 
@@ -35,6 +38,26 @@ class Verdict(NamedTuple):
     """At the end: what differs from the initial state."""
     state_digest: str | None
     """At the end: the digest of the files."""
+    verifier: Mapping[str, Any] | None = None
+    """What the verifier said, if it was asked."""
+    stage: Mapping[str, Any] | None = None
+    """Which stage ended with this step, and how."""
+    goes_on: bool = False
+    """Whether the next stage begins now; every process is dead."""
+
+
+class _End(NamedTuple):
+    """Whether a step ends the episode, and how."""
+
+    goal: tuple[CheckResult, ...] = ()
+    success: bool = False
+    score: float | None = None
+    ended: bool = False
+    terminated: bool = False
+    changes: tuple[Change, ...] = ()
+    examined: Examined | None = None
+    goes_on: bool = False
+    """Whether it ends a stage alone."""
 
 
 class Judge:
@@ -59,9 +82,15 @@ class Judge:
         """Return the shell variables that a session of this task must report."""
         return tuple(sorted({*task.required_env, *watched(task.goal)}))
 
-    def begin(self, task: Task, sandbox: Sandbox, variables: Mapping[str, str]) -> None:
-        """Begin an episode whose initial state is in place, in a shell with these watched variables."""
+    def take(self, task: Task) -> None:
+        """Take on a task; nothing of it is in place yet."""
         self._task = task
+        self.stages = Stages(task)
+
+    def begin(self, sandbox: Sandbox, variables: Mapping[str, str], image: Image | None = None) -> None:
+        """Begin an episode of the task whose initial state is in place, in a shell with these watched variables."""
+        task = self._task
+        self._image = image
         self._sandbox = sandbox
         self._max_steps = self._options.max_steps or task.max_steps
         self._began = time.monotonic()
@@ -71,7 +100,8 @@ class Judge:
 
     def time_left(self) -> float | None:
         """Return the time until the trajectory's time-out [s]; None: there is none."""
-        limit = self._options.trajectory_timeout
+        asked = self._options.trajectory_timeout
+        limit = self._task.agent_timeout if isinstance(asked, str) else asked
         return None if limit is None else limit - (time.monotonic() - self._began)
 
     def judge(
@@ -101,18 +131,58 @@ class Judge:
         left = self.time_left()
         last = step + 1 >= self._max_steps or (left is not None and left <= 0)
         validation = self._validation(action, result, cwd)
+        end = self._end(result, cwd, submitted, last, shell_broken)
+        facts = self._facts(step, action, result, stood, validation, end, measured, shell_broken)
+        terms = self._reward.step(facts)
+        digest = self._sandbox.digest() if end.ended else None
+        return Verdict(
+            facts,
+            terms,
+            end.terminated,
+            end.ended and not end.terminated,
+            end.changes,
+            digest,
+            None if end.examined is None else end.examined.told,
+            None if end.examined is None else self.stages.told,
+            end.goes_on,
+        )
+
+    def _end(self, result: StepResult, cwd: str, submitted: bool, last: bool, shell_broken: bool) -> _End:
+        """Return whether the episode ends with a step, and how."""
         at_once = self._options.check_goal == "step"
         goal = self._goal(result, cwd) if at_once or submitted or last or shell_broken else ()
         success = bool(goal) and all(check.passed for check in goal)
         terminated = submitted or shell_broken or (at_once and success)
-        ended = terminated or last
-        changes = self._close_books() if ended else ()
-        facts = self._facts(
-            step, action, result, stood, validation, goal, success, ended, changes, measured, shell_broken
+        if not (terminated or last):
+            return _End(goal, success)
+        changes = self._close_books()
+        examined = self._examined(changes)
+        if examined is None:
+            return _End(goal, success, None, True, terminated, changes)
+        more = self.stages.record(examined.verdict)
+        if more and submitted and not last:
+            return _End(score=0.0, examined=examined, goes_on=True)
+        reward = self.stages.reward
+        return _End(
+            success=self.stages.complete and reward >= 1.0,
+            score=min(1.0, max(0.0, reward)),
+            ended=True,
+            terminated=terminated and not (more and last),
+            changes=changes,
+            examined=examined,
         )
-        terms = self._reward.step(facts)
-        digest = self._sandbox.digest() if ended else None
-        return Verdict(facts, terms, terminated, ended and not terminated, changes, digest)
+
+    def _examined(self, changes: tuple[Change, ...]) -> Examined | None:
+        """Return what the verifier says of the stage that has ended; None where the task has none.
+
+        Raises:
+            VerifierError: it says nothing that counts.
+        """
+        stage = self.stages.current
+        if stage is None or self._image is None:
+            return None
+        network = self._options.network
+        return examine(self._sandbox, stage.verifier, self._image, self.stages.named, changes, network=network)
 
     def _facts(
         self,
@@ -121,10 +191,7 @@ class Judge:
         result: StepResult,
         stood: str,
         validation: tuple[CheckResult, ...],
-        goal: tuple[CheckResult, ...],
-        success: bool,
-        ended: bool,
-        changes: tuple[Change, ...],
+        end: _End,
         measured: Metrics,
         shell_broken: bool,
     ) -> StepFacts:
@@ -134,10 +201,11 @@ class Judge:
             action=action,
             result=result,
             validation=validation,
-            goal=goal,
-            success=success,
-            ended=ended,
-            drift=outside(changes, self._task.allowed) if changes else (),
+            goal=end.goal,
+            success=end.success,
+            score=end.score,
+            ended=end.ended,
+            drift=outside(end.changes, self._task.allowed) if end.changes else (),
             environment_active=self._environment_active(),
             cpu_s=measured.cpu_s,
             peak_bytes=measured.peak_bytes,
@@ -180,6 +248,7 @@ class Judge:
         return {
             "reward": self._reward.state(),
             "privileges": self._privileges.state(),
+            "stages": self.stages.state(),
             "elapsed": time.monotonic() - self._began,
         }
 
@@ -187,5 +256,6 @@ class Judge:
         """Go back to what ``state`` returned, in a new shell with these watched variables."""
         self._reward.load(state["reward"])
         self._privileges.load(state["privileges"])
+        self.stages.load(state["stages"])
         self._variables = variables
         self._began = time.monotonic() - float(state["elapsed"])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # that module imports this one
 
 
 class SuccessReward:
-    """1.0 for the step that reaches the goal, 0.0 for every other.
+    """1.0 for the step that reaches the goal, 0.0 for every other; a verifier's reward where there is one.
 
     The one term is ``task_success``. Safety rules cost nothing here; ``info["violations"]`` still names them.
     """
@@ -38,9 +38,9 @@ class SuccessReward:
 
     def step(self, facts: StepFacts) -> dict[str, float]:
         """Return the one term of a finished step."""
-        fresh = facts.success and not self._succeeded and facts.result.event is not Event.NOT_RESET
+        fresh = facts.achieved > 0 and not self._succeeded and facts.result.event is not Event.NOT_RESET
         self._succeeded = self._succeeded or fresh
-        return {"task_success": float(fresh)}
+        return {"task_success": facts.achieved if fresh else 0.0}
 
     def state(self) -> dict[str, Any]:
         """Return what later rewards depend on."""

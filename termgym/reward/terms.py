@@ -242,11 +242,11 @@ class RewardModel:
         self._recovered = set(state["recovered"])
 
     def _success(self, facts: StepFacts) -> float:
-        """Return ``success`` the first time an episode's goal is reached."""
-        if not facts.success or self._succeeded:
+        """Return ``success`` the first time an episode's goal is reached, or the share of it that a verifier grants."""
+        if not facts.achieved or self._succeeded:
             return 0.0
         self._succeeded = True
-        return self.weights.success
+        return self.weights.success * facts.achieved
 
     def _waste(self, facts: StepFacts) -> float:
         used, budget = facts.peak_bytes, self._budget

@@ -16,6 +16,7 @@ from termgym.episode import Episode
 from termgym.errors import SandboxError, SandboxUnavailable, SnapshotError, TaskError
 from termgym.event import Event
 from termgym.globs import outside
+from termgym.image import Image
 from termgym.options import Options
 from termgym.outcome import INSTRUCTION_LIMIT
 from termgym.plan import plan
@@ -148,7 +149,7 @@ def test_a_machine_that_cannot_begin_is_replaced_once(fault: Exception) -> None:
     """What an episode left may be more than its machine can clear away; a fresh one has nothing to clear."""
 
     class Stuck(LocalSandbox):
-        def start(self, task: Task, *, watch: Sequence[str] = ()) -> Session:
+        def start(self, task: Task, *, watch: Sequence[str] = (), image: Image | None = None) -> Session:
             raise fault
 
     machines = iter((Stuck, LocalSandbox, Stuck, Stuck))

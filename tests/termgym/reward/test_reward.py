@@ -356,3 +356,10 @@ def test_rewards_are_made_by_name() -> None:
     assert isinstance(make_reward("shaped"), ShapedReward)
     with pytest.raises(ValueError, match="reward 'dense' is unknown; allowed are 'terms', 'success' and 'shaped'"):
         make_reward("dense")
+
+
+@pytest.mark.parametrize(("score", "paid"), [(0.0, 0.0), (0.25, 0.75), (1.0, 3.0)])
+def test_a_verifier_grants_a_share_of_success(score: float, paid: float) -> None:
+    """3.0 is what success pays, and a verdict of a quarter is a quarter of it, though no success."""
+    terms = RewardModel().step(replace(CLEAN, score=score, success=score >= 1.0, ended=True))
+    assert terms["task_success"] == paid
