@@ -12,6 +12,7 @@ from pathlib import Path
 
 from termgym.sandbox import syscalls
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
+from termgym.sandbox.offspring import finish, fork
 
 _EVERYBODY = 0xFFFF_FFFF
 """Number of users: all but the one that stands for an error (user_namespaces(7))."""
@@ -25,15 +26,15 @@ def make(*, real_root: bool) -> tuple[int | None, str | None]:
     """
     made_r, made_w = os.pipe()
     done_r, done_w = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.close(done_w)
-            syscalls.unshare(syscalls.CLONE_NEWUSER)
-            os.write(made_w, b"x")
-            os.read(done_r, 1)
-        finally:
-            os._exit(0)
+
+    def be_first() -> int:
+        os.close(done_w)
+        syscalls.unshare(syscalls.CLONE_NEWUSER)
+        os.write(made_w, b"x")
+        os.read(done_r, 1)
+        return 0
+
+    pid = fork(be_first)
     os.close(made_w)
     os.close(done_r)
     try:
@@ -46,7 +47,7 @@ def make(*, real_root: bool) -> tuple[int | None, str | None]:
     finally:
         os.close(made_r)
         os.close(done_w)
-        os.waitpid(pid, 0)
+        finish(pid)
 
 
 def _map(process: Path, *, real_root: bool) -> None:

@@ -10,12 +10,12 @@ default profile refuses the same. ptrace(2) stays allowed: debuggers are an agen
 from __future__ import annotations
 
 import errno
-import os
 import platform
 import struct
 from typing import NamedTuple
 
 from termgym.sandbox import syscalls
+from termgym.sandbox.offspring import finish, fork
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # linux/bpf_common.h
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data, linux/seccomp.h
@@ -79,17 +79,16 @@ def probe() -> tuple[bytes | None, str | None]:
     wanted = program(platform.machine())
     if wanted is None:
         return None, f"no table of system calls for {platform.machine()!r}"
-    pid = os.fork()
-    if pid == 0:
-        status = 1
+
+    def try_it() -> int:
         try:
             syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
             syscalls.set_filter(wanted)
             syscalls.unshare(syscalls.CLONE_NEWUSER)
         except PermissionError:
-            status = 0
-        finally:
-            os._exit(status)
-    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0:
+            return 0
+        return 1
+
+    if finish(fork(try_it)) == 0:
         return wanted, None
     return None, "the kernel takes no seccomp filter, or it does not take effect"

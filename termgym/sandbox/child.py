@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import select
 from collections.abc import Mapping, Sequence
+
+from termgym.sandbox.death import ended
 
 
 class Child:
@@ -12,19 +13,12 @@ class Child:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self._end = os.pidfd_open(pid)
         self._status: int | None = None
 
     def wait(self, timeout: float) -> int | None:
         """Return the exit status (128 + signal), or None if it still runs after ``timeout`` [s]."""
-        if self._status is None and self._end >= 0:
-            poll = select.poll()
-            poll.register(self._end, select.POLLIN)
-            if poll.poll(timeout * 1000):
-                code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-                self._status = code if code >= 0 else 128 - code
-                os.close(self._end)
-                self._end = -1
+        if self._status is None and (code := ended(self.pid, timeout)) is not None:
+            self._status = code if code >= 0 else 128 - code
         return self._status
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 from termgym.result import Completed
 from termgym.sandbox import syscalls
-from termgym.sandbox.death import collect
+from termgym.sandbox.death import KILL_DEADLINE, collect, ended
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
+from termgym.sandbox.offspring import finish, fork
 from termgym.sandbox.person import Person, become
 from termgym.sandbox.room import TAG, Room
 
@@ -24,7 +25,10 @@ _JOINED = (
     syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS | syscalls.CLONE_NEWNET
 )
 CANNOT_START = 127
+_KILLED = 128 + signal.SIGKILL
 _OUTPUT_LIMIT = 4 << 20  # [bytes] a stream; a check never needs more
+_GRACE = 0.005  # for a program that was killed to be collected [s]
+_TRACED = "its end cannot be seen: another program traces it"
 _ROUNDS = 64  # of 64 KiB: more than a pipe can hold by default
 
 
@@ -69,25 +73,25 @@ def start(
     Returns:
         The pid of a child of the caller whose exit status is the program's (``detach``: 0 once it runs).
     """
-    pid = os.fork()
-    if pid:
-        return pid
-    status = 1
-    try:
-        entrance.confine()
-        user = _join(entrance)
-        child = os.fork()
-        if child == 0:
-            if detach and os.fork():
-                os._exit(0)
-            _become(argv, env, cwd, streams, report, entrance, user)
-        if report >= 0:
-            os.write(report, b"%d\n" % child)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    except OSError as error:
-        _tell(streams[2], report, f"cannot enter the sandbox: {error}")
-    finally:
-        os._exit(status if status >= 0 else 128 - status)
+
+    def enter() -> int:
+        try:
+            entrance.confine()
+            user = _join(entrance)
+            child = os.fork()
+            if child == 0:
+                if detach and os.fork():
+                    os._exit(0)
+                _become(argv, env, cwd, streams, report, entrance, user)
+            if report >= 0:
+                os.write(report, b"%d\n" % child)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        except OSError as error:
+            _tell(streams[2], report, f"cannot enter the sandbox: {error}")
+            return 1
+        return status if status >= 0 else 128 - status
+
+    return fork(enter)
 
 
 def _join(entrance: Entrance) -> int | None:
@@ -187,9 +191,10 @@ def run(
         done = _collect(pid, (out_r, err_r), timeout, room)
         os.set_blocking(why_r, False)
         inner, reason = _reported(why_r)
-        if inner:
-            collect(inner)  # who waited for it may have been ended by the memory limit: then it was adopted
-        return replace(done, refused=reason)
+        # Who waited for it may have been ended by the memory limit: then it was adopted.
+        if inner and not done.refused and not collect(inner, KILL_DEADLINE):
+            reason = _TRACED
+        return replace(done, refused=done.refused or reason)
     finally:
         for fd in (source, out_r, err_r, why_r):
             os.close(fd)
@@ -210,16 +215,36 @@ def _collect(pid: int, pipes: tuple[int, int], timeout: float, room: Room) -> Co
     kept = {fd: bytearray() for fd in pipes}
     try:
         timed_out = not _listen(kept, gone, time.monotonic() + timeout)
-        room.clear(pid)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     finally:
         os.close(gone)
+    status = _end(pid, room)
     for fd in pipes:
         os.set_blocking(fd, False)
         for _ in range(_ROUNDS):  # somebody of the agent's may hold the other end and write without end
             if not _take(fd, kept[fd]):
                 break
-    return Completed(status if status >= 0 else 128 - status, bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), timed_out)
+    refused = _TRACED if status is None else ""
+    code = _KILLED if status is None else status if status >= 0 else 128 - status
+    return Completed(code, bytes(kept[pipes[0]]), bytes(kept[pipes[1]]), timed_out, refused)
+
+
+def _end(pid: int, room: Room) -> int | None:
+    """Kill what still runs of a run; return how the process outside that waits for it ended, None if it did not.
+
+    Then it was killed. It may come into the room, and start the program, only after the room was cleared: so it is
+    cleared until there is nobody left to come.
+    """
+    end = time.monotonic() + KILL_DEADLINE
+    status = ended(pid, 0.0)
+    room.clear(pid if status is None else None)
+    while status is None:
+        if time.monotonic() > end:
+            os.kill(pid, signal.SIGKILL)
+            finish(pid)
+            return None
+        status = ended(pid, _GRACE)
+        room.clear(pid if status is None else None)
+    return status
 
 
 def _listen(kept: dict[int, bytearray], gone: int, end: float) -> bool:

@@ -6,7 +6,6 @@ always set as a second fence, so that a fork bomb ends even if a group fails.
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any
 
 from termgym.errors import LimitNotEnforced
 from termgym.sandbox.cgroups import Group, Hierarchy, hierarchies, make_group
+from termgym.sandbox.offspring import finish, fork
 
 _TRIAL_PROCESSES = 3
 _TRIAL_MEMORY = 8 << 20  # [bytes]
@@ -91,18 +91,17 @@ def probe() -> Enforcement:
 
 def _offend(group: Group, offence: Callable[[], None]) -> int:
     """Run ``offence`` in a child inside ``group``; return the child's exit status (negative: signal)."""
-    pid = os.fork()
-    if pid == 0:
+
+    def offend() -> int:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        group.take(0)
         try:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            group.take(0)
             offence()
-            os._exit(0)
         except BlockingIOError:
-            os._exit(_REFUSED)
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            return _REFUSED
+        return 0
+
+    return finish(fork(offend))
 
 
 def _memory_bites(group: Group) -> bool:
@@ -122,16 +121,17 @@ def _pids_bite(group: Group) -> bool:
         children: list[int] = []
         try:
             for _ in range(2 * _TRIAL_PROCESSES):
-                pid = os.fork()
-                if pid == 0:
-                    signal.pause()
-                children.append(pid)
+                children += [fork(_wait)]
         finally:
             for pid in children:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+                finish(pid, 0.0)
 
     return _offend(group, fork_too_often) == _REFUSED
+
+
+def _wait() -> int:
+    signal.pause()
+    return 0
 
 
 def _cpu_is_kept(group: Group) -> bool:

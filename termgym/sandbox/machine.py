@@ -217,9 +217,9 @@ class Machine:
         return inhabitants(self._init, None if group is None else str(group))
 
     @property
-    def shell_process(self) -> int | None:
-        """The pid of the process that a ``wait`` will collect."""
-        return None if self._shell is None else self._shell.process.pid
+    def awaited(self) -> set[int | None]:
+        """The pids of processes that a ``wait`` or a ``kill`` will collect."""
+        return {self._init, None if self._shell is None else self._shell.process.pid}
 
     def wait(self, timeout: float) -> int | None:
         """Return the shell's exit status (128 + signal), or None if it still runs after ``timeout`` [s]."""
@@ -245,7 +245,8 @@ class Machine:
             self._shell = None
         if self._init is not None:
             # Bubblewrap's outer process may end before it has collected this one, which then is ours.
-            collect(self._init)
+            if not collect(self._init, KILL_DEADLINE):
+                raise SandboxError(f"process {self._init} is still alive {KILL_DEADLINE:.0f} s after SIGKILL")
             self._init = None
         if self.group is not None:
             self._wait_for_empty_group(self.group)
@@ -394,7 +395,8 @@ class Machine:
         entrance = self._entrance(confine)
         if request["apart"]:
             entrance = replace(entrance, apart=self._settings.apart)
-        with stillness.held(self._everybody if request["alone"] and self._settings.holds else tuple) as reason:
+        alone = request["alone"] and self._settings.holds
+        with stillness.held(self._everybody) if alone else contextlib.nullcontext() as reason:
             if reason is not None:  # the agent saw to it, so it is no fault; and nothing may pass that was not run
                 return Completed(CANNOT_START, b"", b"", refused=reason)
             killed = 0 if self.group is None else self.group.oom_kills()

@@ -17,6 +17,24 @@ def children(pid: int) -> list[int]:
         return []
 
 
+def is_zombie(pid: int) -> bool:
+    """Return whether a process has ended, collected or not."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rsplit(b")", 1)[1].split()[0] == b"Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def inner_pid(pid: int) -> int:
+    """Return the pid that a process has in its own namespace: ``pid`` itself outside of sandboxes, or if it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            return int(next(line for line in file if line.startswith(b"NSpid:")).split()[-1])
+    except (FileNotFoundError, ProcessLookupError):
+        return pid
+
+
 def inhabitants(init: int, group: str | None) -> list[int]:
     """Return every process of a sandbox but its pid 1.
 

@@ -45,8 +45,10 @@ class Room:
         if self._directory is not None:
             (self._directory / "cgroup.procs").write_text("0")
 
-    def clear(self, starter: int) -> None:
+    def clear(self, starter: int | None) -> None:
         """Kill all but ``starter``, the process outside the namespaces that waits for them; return when none is left.
+
+        None: it has ended.
 
         Raises:
             SandboxError: something survived.
@@ -72,14 +74,15 @@ class Room:
         if self._directory is not None:
             (self._directory / self._gate).write_text(self._shut if shut else self._open)
 
-    def _members(self, starter: int) -> set[int]:
+    def _members(self, starter: int | None) -> set[int]:
         if self._directory is not None:
             found = {int(pid) for pid in (self._directory / "cgroup.procs").read_text().split()}
         else:
             tag = "=".join(TAG).encode()
-            # Until its parent ends, what runs is a child of the starter, not of the sandbox's pid 1.
-            found = {pid for pid in (*self._inside(), *descendants(starter)) if _has_tag(pid, tag)}
-        return found - {starter}
+            found = {pid for pid in self._inside() if _has_tag(pid, tag)}
+            # Until its parent ends, what runs is a child of the starter, not of the sandbox's pid 1; marked or not.
+            found.update(descendants(starter) if starter is not None else ())
+        return found if starter is None else found - {starter}
 
 
 def _has_tag(pid: int, tag: bytes) -> bool:

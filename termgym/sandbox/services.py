@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from termgym.errors import SandboxError
 from termgym.sandbox.birth import START_DEADLINE
 from termgym.sandbox.execution import Entrance, start
+from termgym.sandbox.offspring import finish
 
 _PAUSE = 0.002  # between two looks whether it is ready [s]
 
@@ -26,7 +27,7 @@ def start_service(
         pid = start(entrance, argv, env, cwd, (null, null, null), detach=True)
     finally:
         os.close(null)
-    os.waitpid(pid, 0)
+    finish(pid, START_DEADLINE)
     end = time.monotonic() + START_DEADLINE
     while not is_ready():
         if time.monotonic() > end:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from termgym.errors import SandboxError
 from termgym.sandbox import syscalls
-from termgym.sandbox.death import KILL_DEADLINE
+from termgym.sandbox.offspring import finish, fork
 
 _SEIZE, _INTERRUPT, _DETACH = 0x4206, 0x4207, 17  # linux/ptrace.h
 _WALL = 0x4000_0000  # linux/wait.h: threads too
@@ -29,31 +29,67 @@ def held(inside: Callable[[], Iterable[int]]) -> Iterator[str | None]:
 
     Yields:
         None, or why not all could be held: that is what the agent brought about.
-
-    Raises:
-        SandboxError: one could not be let go again.
     """
-    threads: dict[int, int] = {}
+    tracer = _Tracer(inside)
+    tracer.start()
     try:
-        yield _hold(inside, threads)
+        yield tracer.reason()
     finally:
+        tracer.let_go()
+
+
+class _Tracer(threading.Thread):
+    """The thread that holds.
+
+    When it ends the kernel lets go of whatever it still holds (ptrace(2)). That cannot be had by asking: one that has
+    not stopped yet, as a parent in vfork(2), does not let itself be asked, and a dead one would never be collected.
+    """
+
+    def __init__(self, inside: Callable[[], Iterable[int]]) -> None:
+        super().__init__(name="stillness")
+        self._inside = inside
+        self._reason: str | None = None
+        self._fault: BaseException | None = None
+        self._holds, self._ends = threading.Event(), threading.Event()
+
+    def run(self) -> None:
+        """Hold until told to let go."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for who waits for this thread
+        threads: dict[int, int] = {}
+        try:
+            self._reason = _hold(self._inside, threads)
+        except BaseException as fault:  # noqa: BLE001 - raised by ``reason``, where somebody hears of it
+            self._fault = fault
+        self._holds.set()
+        self._ends.wait()
         _let_go(threads)
+
+    def reason(self) -> str | None:
+        """Wait until all are held; return None, or why not all could be."""
+        self._holds.wait()
+        if self._fault is not None:
+            raise self._fault
+        return self._reason
+
+    def let_go(self) -> None:
+        """Let go, and return when that is done."""
+        self._ends.set()
+        self.join()
 
 
 def probe() -> str | None:
     """Return why nothing can be held on this host, or None: a child was."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            signal.pause()
-        finally:
-            os._exit(1)
+    pid = fork(_pause)
     try:
         with held(lambda: [pid]) as reason:
             return reason
     finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        finish(pid, 0.0)
+
+
+def _pause() -> int:
+    signal.pause()
+    return 0
 
 
 def _hold(inside: Callable[[], Iterable[int]], threads: dict[int, int]) -> str | None:
@@ -125,15 +161,15 @@ def _has_stopped(tid: int, threads: dict[int, int]) -> bool:
 
 
 def _let_go(threads: dict[int, int]) -> None:
-    end = time.monotonic() + KILL_DEADLINE
-    while threads:
+    """Let go of all that have stopped, each with the signal that it is owed."""
+    end = time.monotonic() + _DEADLINE
+    while threads and time.monotonic() < end:
         for tid, owed in list(threads.items()):
             try:
                 syscalls.ptrace(_DETACH, tid, owed)
                 del threads[tid]
             except ProcessLookupError:  # it has not stopped yet, or was killed
-                _has_stopped(tid, threads)
+                if _has_stopped(tid, threads) and _state(tid) == "D":
+                    del threads[tid]
         if threads:
-            if time.monotonic() > end:
-                raise SandboxError(f"processes {sorted(threads)} cannot be let go")
             time.sleep(_PAUSE)

@@ -29,6 +29,7 @@ from termgym.sandbox.machine import Machine, Settings
 from termgym.sandbox.masks import make_masks
 from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
+from termgym.sandbox.pulse import OwnerGone, Pulse, limit_the_end
 from termgym.sandbox.rootfs import make_root
 from termgym.sandbox.standing import Standings
 from termgym.sandbox.wire import Wire
@@ -243,10 +244,10 @@ class Supervisor:
 
     def _collect_orphans(self) -> None:
         """Take the exit statuses of processes that this one adopted, or they stay as zombies."""
-        awaited = {machine.shell_process for pair in self._pairs.values() for machine in pair.machines}
+        awaited = set().union(*(machine.awaited for pair in self._pairs.values() for machine in pair.machines))
         for pid in children(os.getpid()):
             if pid not in awaited:
-                collect(pid, os.WNOHANG)
+                collect(pid)
 
     def respawn(self, request: dict[str, Any]) -> dict[str, Any]:
         """Start a new shell on the files as they are."""
@@ -344,28 +345,29 @@ class Supervisor:
 
     # ---- the loop
 
-    def serve(self, owner_pid: int) -> None:
-        """Answer requests until the owner is gone."""
-        try:
-            owner = os.pidfd_open(owner_pid)
-        except ProcessLookupError:
-            return
+    def serve(self, pulse: Pulse) -> None:
+        """Answer requests until the owner is gone.
+
+        Raises:
+            OwnerGone: it went while something was being done for it.
+        """
         poll = select.poll()
         poll.register(self._wire.fileno(), select.POLLIN)
-        poll.register(owner, select.POLLIN)
+        poll.register(pulse.owner, select.POLLIN)
         while True:
             chores = [pair for pair in self._pairs.values() if pair.urgency]
             ready = {fd for fd, _ in poll.poll(0 if chores else None)}
-            if owner in ready:
+            if pulse.owner in ready:
                 return
-            if not ready:
-                max(chores, key=lambda pair: pair.urgency).do_chore()
-                continue
-            try:
-                request, _ = self._wire.receive()
-                self._answer(request)
-            except (EOFError, ConnectionError):
-                return
+            with pulse.felt():
+                if not ready:
+                    max(chores, key=lambda pair: pair.urgency).do_chore()
+                    continue
+                try:
+                    request, _ = self._wire.receive()
+                    self._answer(request)
+                except (EOFError, ConnectionError):
+                    return
 
     def _answer(self, request: dict[str, Any]) -> None:
         fds: list[int] = []
@@ -407,7 +409,11 @@ def main(fd: int, mode: str, owner_pid: int) -> None:
     wire = Wire(stand_alone(fd))
     try:
         make_room_for_descriptors()
-        supervisor = Supervisor(wire, isolated=mode == "isolated")
+        pulse = Pulse(owner_pid)
+        with pulse.felt():
+            supervisor = Supervisor(wire, isolated=mode == "isolated")
+    except (ProcessLookupError, OwnerGone):
+        return
     except (TermGymError, OSError) as error:
         with contextlib.suppress(ConnectionError):
             wire.send(_fault(error))
@@ -415,6 +421,8 @@ def main(fd: int, mode: str, owner_pid: int) -> None:
     try:
         with contextlib.suppress(ConnectionError):  # the owner is gone already
             wire.send(supervisor.traces())
-        supervisor.serve(owner_pid)
+        with contextlib.suppress(OwnerGone):
+            supervisor.serve(pulse)
     finally:
+        limit_the_end()
         supervisor.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from termgym.errors import TaskError
+from termgym.sandbox.death import KILL_DEADLINE
 from termgym.sandbox.environment import AGENT_GID, AGENT_NAME, AGENT_UID, EPOCH, WRITABLE_ROOTS, pinned
 from termgym.sandbox.limits import Budget
 from termgym.snapshot import copy_tree, freeze_times
@@ -134,7 +135,7 @@ def _set_up(tree: Path, script: str, launch: Launch) -> None:
             process.wait(_SETUP_TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(KILL_DEADLINE)
             raise TaskError(f"the task's setup ran longer than {_SETUP_TIMEOUT:.0f} s; make it shorter") from None
         size = os.fstat(output).st_size
         end = os.pread(output, 4 * _SHOWN, max(0, size - 4 * _SHOWN))
