@@ -127,11 +127,13 @@ def build(
     store = store or Store()
     store.tidy()
     table = Bases(store, bases or {})
-    if not recipe.dockerfile:
-        image = table.find(recipe.reference or "host")
-        return _settled(State.of(image), recipe).image() if recipe.env or recipe.cwd or recipe.user else image
-    dockerfile = read_dockerfile(recipe.dockerfile)
+    ready = None if recipe.dockerfile else table.find(recipe.reference or "host")
+    if ready is not None and not (recipe.env or recipe.cwd or recipe.user):
+        return ready
+    dockerfile = read_dockerfile(recipe.dockerfile) if ready is None else Dockerfile(recipe.reference, (), ())
     task = Build(recipe, store, table, network, report or _say_nothing, time.monotonic() + recipe.timeout, dockerfile)
+    if ready is not None:
+        return _settled(task, State.of(ready)).image()
     task.globals = _global_arguments(task)
     target = find_target(dockerfile, recipe.target)
     for stage in in_order(dockerfile, target, task.globals):
@@ -139,13 +141,16 @@ def build(
     state = task.done[target.index]
     for name in sorted(set(recipe.arguments) - task.used):
         state.note(f"argument {name}: no ARG asks for it")
-    return _settled(state, recipe).image()
+    return _settled(task, state).image()
 
 
-def _settled(state: State, recipe: Recipe) -> State:
-    """Lay over a state what the recipe says beside its Dockerfile."""
+def _settled(task: Build, state: State) -> State:
+    """Lay over a state what the recipe says beside its Dockerfile; the directory is made where it is missing."""
+    recipe = task.recipe
+    if recipe.cwd:
+        place = recipe.cwd.replace("\\", "\\\\").replace("$", "\\$")
+        instructions.do_workdir(task, state, Step(task.dockerfile.file, 0, "WORKDIR", (place,)))
     state.env |= recipe.env
-    state.workdir = recipe.cwd or state.workdir
     state.user = recipe.user or state.user
     return state
 
