@@ -19,7 +19,6 @@ from termgym.sandbox.bubblewrap import (
     FILTER_FD,
     OPTIONS_FD,
     PRIVATE_MEMORY,
-    executable,
     file_of,
     namespaces,
     wait_for_limits,
@@ -38,6 +37,8 @@ _MS_BIND = 4096  # linux/mount.h
 class ImageView:
     """What one sandbox on an image sees."""
 
+    bwrap: Path
+    """Bubblewrap on a read-only mount: to root inside, /proc/1/exe is a way to it that leads past all else."""
     live: Path
     """The tree, which is the whole root."""
     devices: Path
@@ -85,7 +86,7 @@ def launcher(
             passed[FILTER_FD] = file_of(view.filter, files)
             argv += ["--seccomp", str(FILTER_FD)]
         passed[OPTIONS_FD] = file_of(b"".join(os.fsencode(word) + b"\0" for word in argv), files)
-        yield [executable() or "bwrap", "--args", str(OPTIONS_FD), "--", *_becoming(view, real_root=real_root)], passed
+        yield [str(view.bwrap), "--args", str(OPTIONS_FD), "--", *_becoming(view, real_root=real_root)], passed
 
 
 @contextmanager

@@ -65,6 +65,8 @@ class Settings:
     """Whether processes can be held (``stillness``)."""
     masks: Sequence[tuple[str, str]]
     """What covers /proc where the agent is root."""
+    bwrap: Path
+    """Bubblewrap on a read-only mount."""
 
 
 class Machine:
@@ -316,6 +318,7 @@ class Machine:
 
     def _view_of(self, standing: Standing, live: Path) -> ImageView:
         return ImageView(
+            self._settings.bwrap,
             live,
             self._settings.root / "dev",
             self._settings.root / "proc",

@@ -127,6 +127,13 @@ def bind_closed(source: Path, target: Path) -> None:
                 raise
 
 
+def show_closed(source: Path, target: Path) -> None:
+    """Show a file of the host read-only at a new place."""
+    target.touch()
+    syscalls.mount(str(source), target, None, _MS_BIND)
+    _set_flags(target, _CLOSED)
+
+
 def _set_flags(target: Path, flags: int) -> None:
     """Give a mount flags, and leave it those that it has."""
     options = mount_options(os.fsencode(target))

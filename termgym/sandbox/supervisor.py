@@ -30,7 +30,7 @@ from termgym.sandbox.masks import make_masks
 from termgym.sandbox.pair import Pair, Started
 from termgym.sandbox.processes import children
 from termgym.sandbox.pulse import OwnerGone, Pulse, limit_the_end
-from termgym.sandbox.rootfs import make_root
+from termgym.sandbox.rootfs import make_root, show_closed
 from termgym.sandbox.standing import Standings
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, SETUP_BUDGET, Worlds
@@ -121,6 +121,9 @@ class Supervisor:
             self._proc_files = make_proc_files(self._root / "proc")
             bubblewrap.rehearse(self._root / "rehearsal", self._shown, self._proc_files, real_root=self._real_root)
         self._masks = make_masks(self._root / "masks") if isolated else []
+        self._bwrap = self._root / "bwrap"
+        if isolated:
+            show_closed(Path(bubblewrap.executable() or "bwrap"), self._bwrap)
         self._standings = Standings(
             self._root / "images",
             real_root=self._real_root,
@@ -193,6 +196,7 @@ class Supervisor:
             self._apart,
             self._no_stillness is None,
             self._masks,
+            self._bwrap,
         )
 
         def make(suffix: str) -> Machine:
