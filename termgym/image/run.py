@@ -116,7 +116,7 @@ def _failure(build: Build, step: Step, ended: Ended) -> Exception:
     how = f"took longer than the {build.recipe.timeout:g} s of the build" if ended.timed_out else \
         f"ended with exit status {ended.status if ended.status >= 0 else 128 - ended.status}"  # fmt: skip
     advice = "correct it"
-    if tail.startswith("bwrap: execvp"):
+    if tail.startswith(("bwrap: execvp", "setpriv: failed to execute")):
         how, advice = "the program is not in the image", "install it, or choose another by SHELL"
     elif not build.network and _wants_network(tail):
         advice = "if it needs the network, allow it (build_network=True)"
