@@ -42,6 +42,7 @@ def put_back(tree: Path, image: Path, paths: Sequence[str], *, real_root: bool) 
     for path in paths:
         if any(path.startswith(f"{above}/") for above in heavy):
             continue
+        _make_parents(tree, image, path, real_root=real_root)
         with _parent(tree, path) as (new, name), _parent(image, path) as (old, _):
             if new < 0 or old < 0:
                 continue
@@ -111,6 +112,20 @@ def remove_entry(directory: int, name: bytes) -> None:
 
 def _path(directory: int, name: bytes) -> Path:
     return Path(f"/proc/self/fd/{directory}", os.fsdecode(name))
+
+
+def _make_parents(tree: Path, image: Path, path: str, *, real_root: bool) -> None:
+    """Make directories on the way to a path that are missing as the image has them; what else is there stays."""
+    parts = path.strip("/").split("/")
+    for end in range(1, len(parts)):
+        above = "/".join(["", *parts[:end]])
+        with _parent(tree, above) as (new, name), _parent(image, above) as (old, _):
+            if new < 0 or old < 0 or status_at(new, name) is not None:
+                continue
+            status = status_at(old, name)
+            if status is not None and stat.S_ISDIR(status.st_mode):
+                os.mkdir(name, 0o700, dir_fd=new)
+                _dress(old, new, name, status, real_root=real_root)
 
 
 def _is_heavy(image: Path, path: str) -> bool:

@@ -74,6 +74,8 @@ class Standings:
         self._known: OrderedDict[str, tuple[Stack, Standing]] = OrderedDict()
         self._number = 0
         directory.mkdir()
+        if real_root:
+            os.setgroups([])  # what is started inherits them, and the agent of an image is root already
 
     def get(self, image: Mapping[str, Any], *, network: bool) -> Standing:
         """Return an image made ready.
@@ -101,7 +103,7 @@ class Standings:
         try:
             stack = self._stack(place, [Path(layer) for layer in reversed(image["layers"])], network=network)
             try:
-                return stack, self._standing(stack, image)
+                return stack, self._standing(stack, image, network=network)
             except BaseException:
                 stack.close()
                 raise
@@ -118,14 +120,18 @@ class Standings:
             bare.close()
         return Stack([place / "top", *layers], place / "stack", redirects=self._redirects)
 
-    def _standing(self, stack: Stack, image: Mapping[str, Any]) -> Standing:
-        missing = {}
+    def _standing(self, stack: Stack, image: Mapping[str, Any], *, network: bool) -> Standing:
+        missing: dict[str, str] = {}
         person = find_person(stack.whole, image["user"])
         if not self._real_root:
             missing["image owners"] = "an ordinary user can give files to nobody else, so chown and apt fail"
             if person.uid != 0:
                 missing["image user"] = f"user {image['user']!r} runs as root of a user namespace with one user"
             person = Person(0, 0, (), person.home if person.uid == 0 else find_person(stack.whole, "").home)
+        elif network:
+            missing["image network"] = (
+                "root on the host's network reaches what listens there for root alone"
+            )
         env = inside_image(image["env"], person.home)
         _require_shell(stack.whole, env["PATH"])
         workdir = image["workdir"] or "/"

@@ -177,6 +177,18 @@ def test_image_is_put_back_and_what_was_planted_hidden(sandbox: LocalSandbox, ju
     assert said(sandbox.respawn(), "ls /opt 2>/dev/null") == "link  planted"
 
 
+def test_directories_on_the_way_come_back_too(sandbox: LocalSandbox, judge: Judge, tmp_path: Path) -> None:
+    image = tiny_image(tmp_path / "image")
+    deep = Path(image.layers[0], "opt/venv/bin")
+    deep.mkdir(parents=True)
+    (deep / "tool").write_text("tool\n")
+    deep.chmod(0o711)
+    session = sandbox.start(imaged_task(), image=image)
+    said(session, "rm -r /opt")
+    done = judge("cat /opt/venv/bin/tool; stat -c %a /opt/venv/bin", put_back=("/opt/venv/bin/tool",))
+    assert done.output == b"tool\n711\n"
+
+
 def test_large_directory_of_the_image_is_shown_without_being_copied(
     sandbox: LocalSandbox, judge: Judge, tmp_path: Path
 ) -> None:
