@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -90,25 +91,18 @@ def scene(world: World) -> Scene:
     rng = world.scene
     me, theirs, other = people(rng, 3)
     name, moved, page, more, *keys = rng.sample(NOUNS, 12)
-    base_rules = {key: tuple(rng.sample(VERBS, rng.randrange(2, 4))) for key in keys[:6]}
-    spare = iter(rng.sample(NOUNS, len(NOUNS)))
-    contested = sorted(rng.sample(range(6), 2))
-    ours, their = dict(base_rules), dict(base_rules)
-    for place in contested:
-        ours[keys[place]] = (*base_rules[keys[place]], next(spare))
-        their[keys[place]] = (*base_rules[keys[place]], next(spare))
-    their[keys[6]] = tuple(rng.sample(VERBS, 2))
+    before, ours, their = _rules(rng, keys[:7])
     merged = {key: (*ours.get(key, ()), *(w for w in their[key] if w not in ours.get(key, ()))) for key in their}
     title = f"# {sentence(rng)}"
     conf, when, days = f"rules/{name}.conf", FIRST_DAY + rng.randrange(40) * DAY, rng.randrange(1, 6) * DAY
     files = {
         "check.py": CHECK.encode(),
-        conf: written(base_rules, title),
+        conf: written(before, title),
         f"docs/{page}.txt": text(prose(rng, 6)),
         f"docs/{more}.txt": text(prose(rng, 6)),
     }
     base = Commit(files, other, when, "Begin with some rules", None)
-    now, again = {**files, conf: written(ours, title)}, {key: ours[key][::-1] for key in reversed(ours)}
+    now, again = {**files, conf: written(ours, title)}, {key: ours[key][::-1] for key in reversed(list(ours))}
     message = f"Add to the rules, say more about the {more}"
     now[f"docs/{more}.txt"] += text([sentence(rng)])
     elsewhere = {path: body for path, body in now.items() if path != conf}
@@ -124,6 +118,18 @@ def scene(world: World) -> Scene:
         second=Commit(last, theirs, when + days + 3_600, f"Describe the {page} better", first),
         ours=ours, their=their, merged=merged, title=title, page=f"docs/{page}.txt",
     )  # fmt: skip
+
+
+def _rules(rng: random.Random, keys: list[str]) -> tuple[Rules, Rules, Rules]:
+    """Return the rules at first, main's and the branch's: each adds a word to two of them, and the branch a rule."""
+    before = {key: tuple(rng.sample(VERBS, rng.randrange(2, 4))) for key in keys[:-1]}
+    ours, their = dict(before), dict(before)
+    words = iter(rng.sample(NOUNS, 4))
+    for key in rng.sample(keys[:-1], 2):
+        ours[key] = (*before[key], next(words))
+        their[key] = (*before[key], next(words))
+    their[keys[-1]] = tuple(rng.sample(VERBS, 2))
+    return before, ours, their
 
 
 def written(rules: Rules, title: str) -> bytes:
