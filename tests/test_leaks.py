@@ -6,13 +6,16 @@ escaped by a double fork or `setsid` is still its child, and `wait` knows when t
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +78,23 @@ def test_killed_sessions_leave_nothing_behind(sessions: int) -> None:
     told = warden("kills", sessions)
     assert sum(told["killed"].values()) == sessions
     assert set(told["killed"]) == set(MOMENTS)
+    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+
+
+@pytest.mark.slow
+def test_resets_and_verdicts_on_an_image_leave_nothing_behind() -> None:
+    """Each start mounts a root and each verdict a second one, for an agent that is root and makes a mess of it."""
+    told = warden("image-resets", 200)
+    grown = {what: count - told["before"][what] for what, count in told["after"].items()}
+    assert max(grown.values()) <= SPARE, grown
+    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+
+
+@pytest.mark.slow
+def test_killed_verifications_leave_nothing_behind() -> None:
+    """Neither the owner nor its supervisor can clean up after `kill -9`, while a verifier and its daemons run."""
+    told = warden("image-kills", 12)
+    assert told["killed"] == {"owner": 6, "supervisor": 6}
     assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
 
 
@@ -153,10 +173,10 @@ def held(supervisor: int) -> dict[str, int]:
     }
 
 
-def do_resets(count: int) -> dict[str, Any]:
+def do_resets(count: int, what: str = "reset") -> dict[str, Any]:
     world = World()
     done = subprocess.run(
-        [sys.executable, "-P", __file__, "reset", str(count)], stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-P", __file__, what, str(count)], stdout=subprocess.PIPE, text=True, check=True
     )
     wait_for_all()
     return {**json.loads(done.stdout), "left": world.left()}
@@ -226,18 +246,113 @@ def do_kills(count: int) -> dict[str, Any]:
     return {"killed": killed, "left": world.left()}
 
 
-def main() -> None:
-    import tempfile
+def image_world() -> tuple[Any, Any, Any]:
+    """Return what opens a sandbox, a task, and its image."""
+    sys.path.append(str(Path(__file__).parent / "shared"))
+    from toy_images import host_image, imaged_task
 
-    if sys.argv[1] == "reset":
-        print(json.dumps(reset(int(sys.argv[2]))))
+    from termgym.sandbox import open_sandbox
+
+    return open_sandbox, imaged_task(), host_image(workdir="/root")
+
+
+def verification(script: str) -> Any:
+    """Return a verification by a script, whose folder is the caller's to remove."""
+    from termgym.verification.request import Verification
+
+    tests = tempfile.mkdtemp(prefix="tests-")
+    Path(tests, "test.sh").write_text(script)
+    return Verification(tests, ("bash", "/tests/test.sh"), 60)
+
+
+def image_reset(count: int) -> dict[str, Any]:
+    """Be an ordinary program that resets many times on an image, with a verdict each tenth time."""
+    open_sandbox, task, image = image_world()
+    sandbox = open_sandbox("local")
+    verdict = verification("(setsid sleep 1000 &); echo 1 > /logs/verifier/reward.txt; rm -rf /etc")
+
+    def mess() -> None:
+        sandbox.start(task, image=image).step(f"{MESS}; ln -s /srv /tests; rm -rf /etc".encode(), timeout=20)
+
+    for _ in range(3):  # caches fill
+        mess()
+        sandbox.verify(verdict)
+    sandbox.start(task, image=image)
+    (supervisor,) = children(os.getpid())
+    before = held(supervisor)
+    for number in range(count):
+        mess()
+        if number % 10 == 0:
+            assert sandbox.verify(verdict).files == {"reward.txt": b"1\n"}
+    sandbox.start(task, image=image)
+    after = held(supervisor)
+    sandbox.close()
+    shutil.rmtree(verdict.tests)
+    return {"resets": count, "before": before, "after": after}
+
+
+def image_verdict(report: int, folder: str) -> None:
+    """Live in a forked child amid a verification, telling when it has begun, until it ends."""
+    from termgym.errors import SandboxLost
+    from termgym.sandbox.verdicts import requested
+    from termgym.verification.request import Verification
+
+    open_sandbox, task, image = image_world()
+    sandbox = open_sandbox("local")
+    sandbox.start(task, image=image).step(MESS.encode(), timeout=20)
+    (supervisor,) = children(os.getpid())
+    script = "trap '' TERM INT HUP; (setsid sleep 1000 &); sleep 1000 & echo begun; wait"
+    Path(folder, "test.sh").write_text(script)
+    asked = requested(Verification(folder, ("bash", "/tests/test.sh"), 600))
+    _, (output, _) = sandbox._ask("verify", **asked)
+    os.read(output, 6)
+    os.write(report, b"%d\n" % supervisor)
+    while os.read(output, 100):
+        pass
+    with contextlib.suppress(SandboxLost):
+        sandbox.close()
+
+
+def do_image_kills(count: int) -> dict[str, Any]:
+    image_world()  # loads what the forked sessions need, and makes the image's layer
+    world = World()
+    killed = dict.fromkeys(("owner", "supervisor"), 0)
+    for number in range(count):
+        read, write = os.pipe()
+        with tempfile.TemporaryDirectory() as folder:
+            pid = os.fork()
+            if pid == 0:
+                os.close(read)
+                image_verdict(write, folder)
+                os._exit(0)
+            os.close(write)
+            with os.fdopen(read) as told:
+                supervisor = int(told.readline())
+                victim = "owner" if number % 2 else "supervisor"
+                os.kill(pid if victim == "owner" else supervisor, signal.SIGKILL)
+                killed[victim] += 1
+            os.waitpid(pid, 0)
+    wait_for_all()
+    return {"killed": killed, "left": world.left()}
+
+
+def main() -> None:
+    if sys.argv[1] in ("reset", "image-reset"):
+        do = reset if sys.argv[1] == "reset" else image_reset
+        print(json.dumps(do(int(sys.argv[2]))))
         return
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["TMPDIR"] = scratch
         tempfile.tempdir = None
-        act = {"resets": do_resets, "kills": do_kills}[sys.argv[1]]
-        print(json.dumps(act(int(sys.argv[2]))))
+        count = int(sys.argv[2])
+        act = {
+            "resets": lambda: do_resets(count),
+            "kills": lambda: do_kills(count),
+            "image-resets": lambda: do_resets(count, "image-reset"),
+            "image-kills": lambda: do_image_kills(count),
+        }[sys.argv[1]]
+        print(json.dumps(act()))
 
 
 if __name__ == "__main__":
