@@ -157,7 +157,7 @@ def _instruction(world: World, at: Scene) -> str:
 
 
 def _goal(at: Scene, main: Commit, conf: str) -> tuple[Check, ...]:
-    git = f"git -C {at.root}"
+    git = f"git --no-replace-objects -C {at.root}"
     rules = "".join(f"{key} {' '.join(sorted(words))}\n" for key, words in sorted(at.merged.items()))
     files = {**main.files, at.page: at.second.files[at.page]}
     names, others = text(sorted(files)).decode(), [path for path in sorted(files) if path != conf]

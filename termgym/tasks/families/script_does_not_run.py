@@ -118,7 +118,7 @@ def _goal(at: Scene) -> tuple[Check, ...]:
         TextInFile(path=at.path, pattern=FIRST_LINE),
         # One may mend the line ends of the first line alone.
         holds(f"tail -n +2 {at.path} | tr -d '\\r' | sha256sum", pattern=sha256(at.script.encode())),
-        holds(f"realpath $({at.root}/report -w)", pattern=rf"\A{at.path}\n\Z"),
+        holds(f"cd {at.root} && realpath $(./report -w)", pattern=rf"\A{at.path}\n\Z"),
         # What runs is pinned but for its first line; that must not find an awk of the agent's.
         holds(f"cd {at.root} && PATH=/usr/bin:/bin bin/{at.name} data/*.csv | sha256sum", pattern=shown),
     )
