@@ -16,7 +16,14 @@ UNMARK = "sed -i '/^[<=>]\\{{7\\}}/d' {conf}"
 
 def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -> bool:
     at = scene(World("merge-conflict", "", SEED))
-    names = {"conf": at.conf, "moved": at.moved, "branch": at.branch, "main": at.main.id, "base": at.base.id}
+    names = {
+        "conf": at.conf,
+        "moved": at.moved,
+        "branch": at.branch,
+        "main": at.main.id,
+        "base": at.base.id,
+        "page": at.page,
+    }
     task = make_task(f"merge-conflict/{cause}", SEED)
     names["put"] = next(plan.command for plan in task.oracle if plan.command.startswith("cat >"))
     return attempt(task, f"cd {at.root}", *(command.format(**names) for command in commands))
@@ -29,7 +36,7 @@ def _play(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -
         ("same-lines", ("git merge -q -X theirs {branch}",)),
         ("same-lines", ("git merge {branch}", UNMARK, "git commit -qam merged")),
         ("same-lines", ("git merge -q --squash {branch}", "{put}", "git commit -qam 'Merge {branch}'")),
-        ("same-lines", ("git checkout -q {branch} -- docs", "{put}", "git commit -qam 'Merge {branch}'",
+        ("same-lines", ("git checkout -q {branch} -- {page}", "{put}", "git commit -qam 'Merge {branch}'",
                         "git replace --graft HEAD {main} {branch}")),
         ("same-lines", ("git reset -q --hard {base}", "git merge -q {branch}", "{put}", "git commit -qam Rules")),
         ("same-lines", ("git merge {branch}", "{put}")),
