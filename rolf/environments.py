@@ -162,10 +162,13 @@ class Divisible(Protocol):
             LookupError: no task has one of the names.
         """
 
-    def judge(self) -> AbstractContextManager[Callable[[Case], Verdict]]:
+    def judge(self, *, build_network: bool = False) -> AbstractContextManager[Callable[[Case], Verdict]]:
         """Open what it takes to validate cases, and close it in the end.
 
         What is opened raises RuntimeError where this machine can validate nothing.
+
+        Args:
+            build_network: Whether what a task is built from may be fetched from the network.
         """
 
 

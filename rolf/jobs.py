@@ -7,6 +7,7 @@ import multiprocessing
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import cast
@@ -17,21 +18,24 @@ PATIENCE = 30.0
 """How long a process may take to close what it has opened [s]."""
 
 
-def judged(env_id: str, cases: Sequence[Case], jobs: int) -> Iterator[tuple[Case, Verdict]]:
+def judged(
+    env_id: str, cases: Sequence[Case], jobs: int, *, build_network: bool = False
+) -> Iterator[tuple[Case, Verdict]]:
     """Validate cases, and yield each with its verdict as soon as there is one.
 
     Args:
         env_id: The environment that they belong to; it is `Divisible`.
         cases: What to validate.
         jobs: Processes. 1: none but this one.
+        build_network: See `Divisible.judge`.
 
     Raises:
         RuntimeError: this machine can validate nothing.
     """
     if jobs > 1 and len(cases) > 1:
-        yield from _Crew(env_id, cases, jobs).judged()
+        yield from _Crew(env_id, cases, jobs, build_network).judged()
         return
-    with _environment(env_id).judge() as judge:
+    with _environment(env_id).judge(build_network=build_network) as judge:
         for case in cases:
             yield case, judge(case)
 
@@ -45,10 +49,10 @@ def _environment(env_id: str) -> Divisible:
 class _Worker:
     """A process that validates one case after the other, and the one that it is at."""
 
-    def __init__(self, env_id: str) -> None:
+    def __init__(self, env_id: str, build_network: bool) -> None:
         context = multiprocessing.get_context("spawn")  # threads and sandboxes of this process must not be copied
         self.pipe, far = context.Pipe()
-        self.process: SpawnProcess = context.Process(target=_work, args=(env_id, far))
+        self.process: SpawnProcess = context.Process(target=_work, args=(env_id, build_network, far))
         self.process.start()
         far.close()
         self.case: Case | None = None
@@ -82,8 +86,9 @@ class _Worker:
 class _Crew:
     """Workers that share the cases out among them."""
 
-    def __init__(self, env_id: str, cases: Sequence[Case], jobs: int) -> None:
+    def __init__(self, env_id: str, cases: Sequence[Case], jobs: int, build_network: bool) -> None:
         self._env_id = env_id
+        self._build_network = build_network
         self._waiting = deque(cases)
         self._jobs = min(jobs, len(cases))
         self._workers: list[_Worker] = []
@@ -107,7 +112,7 @@ class _Crew:
 
     def _hire(self) -> None:
         while self._waiting and len(self._workers) < self._jobs:
-            worker = _Worker(self._env_id)
+            worker = _Worker(self._env_id, self._build_network)
             self._workers.append(worker)
             worker.begin(self._waiting.popleft())
 
@@ -120,9 +125,10 @@ class _Crew:
         worker.dismiss()
 
 
-def _work(env_id: str, pipe: Connection) -> None:
+def _work(env_id: str, build_network: bool, pipe: Connection) -> None:
     """Validate what comes through a pipe until its other end is closed."""
-    with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError), _environment(env_id).judge() as judge:
+    open_judge = partial(_environment(env_id).judge, build_network=build_network)
+    with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError), open_judge() as judge:
         while True:
             case: Case = pipe.recv()
             try:

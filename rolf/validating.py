@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from rolf.environments import Case, Divisible, Environment, Verdict, environments
+from rolf.environments import Case, Divisible, Environment, Linter, Verdict, environments
 from rolf.jobs import judged
 from rolf.results import Results
 
@@ -54,7 +54,9 @@ def kept(share: Share, results: Results | None) -> Iterator[tuple[Case, Verdict]
             yield case, verdict
 
 
-def validated(share: Share, seeds: int, jobs: int, results: Results | None) -> Iterator[Verdict]:
+def validated(
+    share: Share, seeds: int, jobs: int, results: Results | None, *, build_network: bool = False
+) -> Iterator[Verdict]:
     """Validate the cases of a share about which nothing is known, and write down each verdict as it comes.
 
     Raises:
@@ -68,7 +70,8 @@ def validated(share: Share, seeds: int, jobs: int, results: Results | None) -> I
             yield verdict
         return
     known = {id(case) for case, _ in kept(share, results)}
-    for case, verdict in judged(share.env_id, [case for case in share.cases if id(case) not in known], jobs):
+    left = [case for case in share.cases if id(case) not in known]
+    for case, verdict in judged(share.env_id, left, jobs, build_network=build_network):
         if results is not None:
             results.add(share.env_id, verdict, case.digest)
         yield verdict
@@ -82,7 +85,8 @@ def _owner(name: str, known: Mapping[str, Environment]) -> str:
     Raises:
         LookupError: the name is like nothing that there is.
     """
-    for env_id, environment in known.items():
+    # A line's id may look like a path: whose tasks are files is asked first, for it looks whether they are there.
+    for env_id, environment in sorted(known.items(), key=lambda each: not isinstance(each[1], Linter)):
         if environment.recognises(name):
             return env_id
     names = {task.name: env_id for env_id, environment in known.items() for task in environment.tasks()}

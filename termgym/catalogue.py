@@ -67,11 +67,11 @@ def cases(names: Sequence[str], seeds: int) -> Sequence[Case]:
 
 
 @contextmanager
-def judge() -> Iterator[Callable[[Case], Verdict]]:
+def judge(*, build_network: bool = False) -> Iterator[Callable[[Case], Verdict]]:
     """See ``rolf.environments.Divisible.judge``: one machine for all cases."""
     from termgym.tasks.validation import validator
 
-    with validator() as validate_one:
+    with validator(build_network=build_network) as validate_one:
         yield lambda case: validate_one(case.instance)
 
 

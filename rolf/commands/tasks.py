@@ -45,7 +45,10 @@ command.add_command(rootfs)
     type=click.Path(dir_okay=False, path_type=Path),
     help="Add each verdict to this file, a JSON object a line; a run that was stopped goes on from it.",
 )
-def validate(names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Path | None) -> None:
+@click.option("--build-network", is_flag=True, help="Let images of task folders be built with the network.")
+def validate(
+    names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Path | None, build_network: bool
+) -> None:
     """Play each task's oracle, and nothing at all, in real worlds.
 
     A task is valid when its oracle succeeds, doing nothing does not, and the same seed gives the same world. NAME is
@@ -64,7 +67,7 @@ def validate(names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, resul
     began = time.monotonic()
     try:
         with Results(results) if results is not None else nullcontext() as kept:
-            tally = _validate(names, seeds, jobs, as_json, kept)
+            tally = _validate(names, seeds, jobs, as_json, kept, build_network)
     except (LookupError, ValueError) as error:
         raise WrongUsage(str(error)) from error
     except RuntimeError as error:  # no machine to validate on
@@ -94,7 +97,9 @@ class _Tally:
         return ", ".join(parts)
 
 
-def _validate(names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Results | None) -> _Tally:
+def _validate(
+    names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Results | None, build_network: bool
+) -> _Tally:
     """Validate what is named and tell each verdict."""
     from rolf.validating import kept, shares, validated
 
@@ -105,7 +110,7 @@ def _validate(names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, resu
                 tally.kept += 1
                 tally.add(verdict)
                 say(_written(verdict, as_json))
-            for verdict in validated(share, seeds, jobs, results):
+            for verdict in validated(share, seeds, jobs, results, build_network=build_network):
                 tally.add(verdict)
                 say(_written(verdict, as_json))
     return tally

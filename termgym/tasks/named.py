@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from termgym.assignment import names_folder
 from termgym.errors import UnknownTask
+from termgym.folders import find_folders
 from termgym.tasks.imported import imported
 from termgym.tasks.registry import causes, families, make_task
 from termgym.tasks.task import Task
 
 
-def named(names: Sequence[str], seeds: int) -> list[Task]:
-    """Return ``seeds`` worlds of each task named, in the order of the names.
+def named(names: Sequence[str], seeds: int) -> list[Task | Path]:
+    """Return ``seeds`` worlds of each task named, in the order of the names; task folders by their paths, not yet read.
 
     Args:
-        names: ``family``, ``family/cause`` or ``family/cause@seed`` (then this world alone), or ``module:NAME`` for
-            what `imported` finds; none: all families.
+        names: ``family``, ``family/cause`` or ``family/cause@seed`` (then this world alone), ``module:NAME`` for
+            what `imported` finds, or the path of a task folder or of a directory of them; none: all families.
         seeds: World seeds 0 to ``seeds - 1``.
 
     Raises:
@@ -24,7 +27,9 @@ def named(names: Sequence[str], seeds: int) -> list[Task]:
     return [task for name in names or families() for task in _named(name, seeds)]
 
 
-def _named(name: str, seeds: int) -> list[Task]:
+def _named(name: str, seeds: int) -> Sequence[Task | Path]:
+    if names_folder(name):
+        return _folders(name)
     if ":" in name:
         return imported(name, seeds)
     if "@" in name:
@@ -36,3 +41,16 @@ def _named(name: str, seeds: int) -> list[Task]:
     family, slash, cause = name.partition("/")
     among = (cause,) if slash else causes(family)
     return [make_task(f"{family}/{one}", seed) for one in among for seed in range(seeds)]
+
+
+def _folders(path: str) -> tuple[Path, ...]:
+    """Return the task folders that lie somewhere, as paths like the one given."""
+    given = Path(path).expanduser()
+    if not given.is_dir():
+        raise UnknownTask(f"{path!r} is no directory; give a task folder, or a directory of them")
+    found = find_folders(given)
+    if not found:
+        raise UnknownTask(
+            f"{path!r} holds no task folder; one has a task.toml (Harbor) or a task.yaml (Terminal-Bench)"
+        )
+    return tuple(given / each.relative_to(given.absolute()) for each in found)

@@ -12,59 +12,29 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
 
 from rolf.environments import Verdict
 from termgym.assignment import sandbox_opener
 from termgym.episode import FAULTS, Episode
-from termgym.errors import SandboxError, SandboxUnavailable, TaskError
+from termgym.errors import SandboxUnavailable, TaskError
 from termgym.options import Options
 from termgym.outcome import Outcome
-from termgym.plan import ActionPlan, Submit
+from termgym.plan import ActionPlan
 from termgym.tasks.named import named
+from termgym.tasks.playthrough import Playthrough, play
 from termgym.tasks.task import Task
+from termgym.tasks.verified import Findings, examine, examine_folder
 
 SHOWN = 300
 """Longest piece of output that a problem quotes [characters]."""
 
 
-class Playthrough(NamedTuple):
-    """One episode, from the world as it was built to what was left."""
-
-    before: str
-    """Digest of the initial state."""
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def last(self) -> Outcome:
-        """The outcome of the last step."""
-        return self.outcomes[-1]
-
-
-def play(task: Task, episode: Episode, plans: Sequence[ActionPlan], *, submit: bool = False) -> Playthrough:
-    """Play plans in a fresh episode of a task, until it ends or they do; then submit if told so.
-
-    Raises:
-        TaskError: the task cannot be built.
-        SandboxError, SnapshotError: the machine failed.
-    """
-    episode.start(task)
-    before = episode.state_digest()
-    outcomes: list[Outcome] = []
-    for action in (*plans, *((Submit(),) if submit else ())):
-        if outcomes and outcomes[-1].ended:
-            break
-        outcomes.append(episode.step(action.model_dump_json()))
-        if outcomes[-1].info["failure_kind"] is not None:
-            raise SandboxError(outcomes[-1].stderr)
-    return Playthrough(before, tuple(outcomes))
-
-
-def validate(task: Task, episode: Episode | None = None) -> Verdict:
+def validate(task: Task | Path, episode: Episode | None = None) -> Verdict:
     """Return whether a task is fit to be counted, and every reason why not.
 
     Args:
-        task: What to look at.
+        task: What to look at, or the folder that holds it.
         episode: Where to play it; its goal is looked at after each step. Stays open. None: one of its own, closed
             in the end.
 
@@ -76,15 +46,18 @@ def validate(task: Task, episode: Episode | None = None) -> Verdict:
         with validator() as validate_one:
             return validate_one(task)
     began = time.monotonic()
-    problems: list[str] = []
-    fault = ""
+    found, fault = Findings(), ""
     try:
-        problems.extend(_problems(task, episode))
+        if isinstance(task, Path):
+            examine_folder(task, episode, found)
+        else:
+            found.problems.extend(_problems(task, episode, found))
     except SandboxUnavailable:
         raise
     except FAULTS as error:
         fault = str(error)
-    return Verdict(task.id, tuple(problems), time.monotonic() - began, fault)
+    name = task.id if isinstance(task, Task) else str(task)
+    return Verdict(name, tuple(found.problems), time.monotonic() - began, fault, tuple(found.notes))
 
 
 def validate_all(names: Sequence[str] = (), seeds: int = 1) -> Iterator[Verdict]:
@@ -100,15 +73,22 @@ def validate_all(names: Sequence[str] = (), seeds: int = 1) -> Iterator[Verdict]
 
 
 @contextmanager
-def validator() -> Iterator[Callable[[Task], Verdict]]:
-    """Open one machine to validate one task after the other on, and close it in the end."""
-    options = Options.of({})
+def validator(*, build_network: bool = False) -> Iterator[Callable[[Task | Path], Verdict]]:
+    """Open one machine to validate one task after the other on, and close it in the end.
+
+    Args:
+        build_network: Whether images may be built with the network.
+    """
+    options = Options.of({"build_network": build_network})
     with closing(Episode(sandbox_opener(options), options)) as episode:
         yield partial(validate, episode=episode)
 
 
-def _problems(task: Task, episode: Episode) -> Iterator[str]:
+def _problems(task: Task, episode: Episode, found: Findings) -> Iterator[str]:
     try:
+        if task.verifier is not None or task.stages:
+            examine(task, episode, found)
+            return
         yield from _symptom(task, episode)
         yield from _nothing(task, episode)
         yield from _oracle(task, episode)
