@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 import platformdirs
@@ -60,9 +61,7 @@ class Bases:
             return self._tools(reference, step)
         if reference.name not in TOOLS and find_root(self._store, reference.name) is None:
             raise self._unknown(reference, step)
-        root = next(filter(None, (find_root(self._store, name) for name in (*reference.roots, reference.name))), None)
-        image = _root_image(root) if root else self._stand_in(reference)
-        self._require(reference, image, step)
+        image = self._fitting(reference, step)
         return python_image(self._store, image, reference) if reference.name == "python" else image
 
     def _mapped(self, text: str) -> str | None:
@@ -130,14 +129,18 @@ class Bases:
             image.id, image.layers, notes=(f"{reference.text} stands on this machine's {system_name()}{better}",)
         )
 
-    def _require(self, reference: Reference, image: Image, step: Step | None) -> None:
-        tree = Tree(image.layers, self._store.prefix)
-        missing = [tool for tool in TOOLS.get(reference.name, ())
-                   if not any(tree.find(f"{directory}/{tool}") for directory in PATH.split(":"))]  # fmt: skip
-        if missing:
-            raise _fault(
-                step, f"{reference.text}: there is no {', '.join(missing)} in what stands for it here", _ADVICE
-            )
+    def _fitting(self, reference: Reference, step: Step | None) -> Image:
+        """Return the first image that has all the programs which the reference promises."""
+        roots = (find_root(self._store, name) for name in (*reference.roots, reference.name))
+        missing: list[str] = []
+        for make in (*(partial(_root_image, root) for root in roots if root), partial(self._stand_in, reference)):
+            image = make()
+            tree = Tree(image.layers, self._store.prefix)
+            missing = [tool for tool in TOOLS.get(reference.name, ())
+                       if not any(tree.find(f"{directory}/{tool}") for directory in PATH.split(":"))]  # fmt: skip
+            if not missing:
+                return image
+        raise _fault(step, f"{reference.text}: there is no {', '.join(missing)} in what stands for it here", _ADVICE)
 
     def _unknown(self, reference: Reference, step: Step | None) -> ImageError:
         near = get_close_matches(reference.name.rpartition("/")[2], (*TOOLS, "scratch", "host"), n=1)

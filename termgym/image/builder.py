@@ -59,9 +59,9 @@ class Build:
             self._context = open_context(self.recipe.context, self.recipe.dockerfile, self.prefix)
         return self._context
 
-    def origin(self, step: Step, reference: str, variables: Mapping[str, str]) -> Origin:
-        """Return the files of another stage, or of an image that is no stage."""
-        name = step.expand(reference, variables)
+    def origin(self, step: Step, reference: str) -> Origin:
+        """Return the files of another stage, or of an image that is no stage; only global arguments may name it."""
+        name = step.expand(reference, self.globals)
         stage = self.dockerfile.stage(name)
         if stage is not None:
             return Origin(self.done[stage.index].tree(self.prefix), f"stage {name!r}")

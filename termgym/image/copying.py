@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -90,6 +91,8 @@ def plan_copy(
     items: list[Placed] = []
     with_parents = step.flag("parents") == "true"
     for path, top in chosen:
+        if not (top.is_directory or stat.S_ISREG(top.status.st_mode)):
+            raise step.fault(f"{shorten(path[1:])} is no file and no directory", "copy what can be read to its end")
         base = _base(path, top, into, image, holds_many=holds_many, with_parents=with_parents)
         base = image.resolve(base) if not top.is_directory else base
         items += (Placed(_join(base, entry.place), entry) for entry in origin.entries(top, excluded))

@@ -6,6 +6,8 @@ variables and no .dockerignore, and it starts a Go runtime in every process that
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -119,6 +121,8 @@ def read_dockerfile(path: str) -> Dockerfile:
         ImageError: there is none, or it is none; says the line.
     """
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError(errno.EINVAL, "not a regular file")
         with open(path, "rb") as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:

@@ -104,7 +104,7 @@ def do_copy(build: Build, state: State, step: Step) -> None:
         copies = [plan_copy(step, [*texts.names, words[-1]], texts.origin, tree, state.workdir, owner, dated=False)] \
             if texts.origin else []  # fmt: skip
         if texts.others:
-            origin = build.origin(step, source, state.variables) if source else build.context(step)
+            origin = build.origin(step, source) if source else build.context(step)
             chosen = [*texts.others, words[-1]]
             copies.append(plan_copy(step, chosen, origin, tree, state.workdir, owner, dated=source is not None))
         put(build, state, step, copies)

@@ -95,7 +95,7 @@ def _planned(build: Build, state: State, step: Step, text: str) -> Iterator[Moun
         yield Mount(kind, target)
     else:
         source = options.get("source", options.get("src", "/"))
-        origin = build.origin(step, options["from"], state.variables) if "from" in options else build.context(step)
+        origin = build.origin(step, options["from"]) if "from" in options else build.context(step)
         words = [step.expand(source, state.variables), "/shown"]
         plain = Step(step.file, step.line, step.name, step.args)
         yield Mount(kind, target, plan_copy(plain, words, origin, Tree([], build.prefix), "/", ROOT, dated=True))

@@ -6,9 +6,12 @@ paths, the same ``python``, ``pip`` and site-packages, and what the distribution
 
 from __future__ import annotations
 
+import ensurepip
 import importlib.metadata
 import re
-import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from termgym.errors import ImageError
@@ -39,11 +42,12 @@ def python_image(store: Store, image: Image, reference: Reference) -> Image:
     if system is None or tree.find("/usr/local/bin/pip"):
         return Image(digest(["python", image.id]), image.layers, env, notes=image.notes)
     version = re.sub(r"^.*python", "", system.path)  # the target of the link python3
-    key = digest(["python", _FORMAT, image.id, version, _pip_version()])[:32]
+    pip_version, pip = _find_pip()
+    key = digest(["python", _FORMAT, image.id, version, pip_version])[:32]
     target = store.layer(key)
     if not target.is_dir():
         with store.scratch() as place:
-            _furnish(place / "tree", tree, version)
+            _furnish(place / "tree", tree, version, pip())
             freeze_times(place / "tree", EPOCH)
             store.keep(place / "tree", target)
     notes = list(image.notes)
@@ -52,7 +56,7 @@ def python_image(store: Store, image: Image, reference: Reference) -> Image:
     return Image(digest(["python", key]), (*image.layers, str(target)), env, notes=tuple(notes))
 
 
-def _furnish(tree: Path, below: Tree, version: str) -> None:
+def _furnish(tree: Path, below: Tree, version: str, pip: Mapping[str, bytes]) -> None:
     local = tree / "usr/local"
     packages = local / f"lib/python{version}/site-packages"
     make_directory(packages)
@@ -62,30 +66,36 @@ def _furnish(tree: Path, below: Tree, version: str) -> None:
         (local / "bin" / name).symlink_to(target)
     for name in ("pip", "pip3", f"pip{version}"):
         make_file(local / "bin" / name, _PIP.encode(), 0o755)
-    _copy_pip(packages)
+    for name, content in pip.items():
+        make_directory((packages / name).parent)
+        make_file(packages / name, content)
     managed = f"usr/lib/python{version}/EXTERNALLY-MANAGED"
     if below.find(f"/{managed}"):
         make_directory((tree / managed).parent)
         whiteout(tree / managed)
 
 
-def _pip_version() -> str:
+def _find_pip() -> tuple[str, Callable[[], Mapping[str, bytes]]]:
+    """Return a version of pip and what reads it: the wheel that comes with Python, or the pip beside this program.
+
+    Raises:
+        ImageError: there is neither.
+    """
+    places = (Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/python-wheels"))
+    wheel = next((path for place in places for path in sorted(place.glob("pip-*.whl"))), None)
+    if wheel is not None:
+        return wheel.name, partial(_unpacked, wheel)
     try:
-        return importlib.metadata.version("pip")
+        found = importlib.metadata.distribution("pip")
     except importlib.metadata.PackageNotFoundError as error:
         raise ImageError(
             "FROM python needs a pip to put in, and this Python has none; install it (python -m ensurepip), "
             "or make a root filesystem with one (`rolf tasks rootfs build`)"
         ) from error
+    kept = [path for path in found.files or () if path.parts[0] != ".." and "__pycache__" not in path.parts]
+    return found.version, lambda: {str(path): path.read_binary() for path in kept}
 
 
-def _copy_pip(packages: Path) -> None:
-    """Copy the pip of this Python, which is pure Python, with its record."""
-    found = importlib.metadata.distribution("pip")
-    for path in found.files or ():
-        if path.parts[0] == ".." or "__pycache__" in path.parts:
-            continue
-        target = packages / path
-        make_directory(target.parent)
-        shutil.copyfile(str(found.locate_file(path)), target)
-        target.chmod(0o644)
+def _unpacked(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}

@@ -63,7 +63,7 @@ class Store:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Yield a new directory that is gone afterwards."""
-        owner = f"{os.getpid()}-{start_time(os.getpid())}-"
+        owner = f"{_pid_namespace()}-{os.getpid()}-{start_time(os.getpid())}-"
         place = Path(tempfile.mkdtemp(prefix=owner, dir=self.root / "scratch"))
         try:
             yield place
@@ -90,8 +90,8 @@ class Store:
     def tidy(self) -> None:
         """Remove what builds that were killed left behind."""
         for place in (self.root / "scratch").iterdir():
-            pid, started, _ = place.name.split("-", 2)
-            if not _runs(int(pid), started):
+            namespace, pid, started, _ = place.name.split("-", 3)
+            if namespace == _pid_namespace() and not _runs(int(pid), started):
                 discard(place)
 
 
@@ -104,6 +104,11 @@ def discard(place: Path) -> None:
             shutil.rmtree(place)
         else:
             remove_tree(place)
+
+
+def _pid_namespace() -> str:
+    """Return what tells whose pids ours are: several containers may share a store."""
+    return str(os.stat("/proc/self/ns/pid").st_ino)
 
 
 def _runs(pid: int, started: str) -> bool:

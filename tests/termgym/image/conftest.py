@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +63,7 @@ def make(tmp_path: Path, store: Store, tiny: Path) -> Make:
         *,
         on: Store | None = None,
         at: str = "context",
+        network: bool = False,
         **kw: object,
     ) -> Built:
         context = tmp_path / at
@@ -73,11 +73,7 @@ def make(tmp_path: Path, store: Store, tiny: Path) -> Make:
             place.write_bytes(content if isinstance(content, bytes) else content.encode())
         lines: list[str] = []
         recipe = Recipe(context=str(context), dockerfile=str(context / "Dockerfile"), **kw)  # type: ignore[arg-type]
-        image = build(recipe, store=on or store, report=lines.append, bases={"tiny": str(tiny)})
+        image = build(recipe, network=network, store=on or store, report=lines.append, bases={"tiny": str(tiny)})
         return Built(image, lines, Tree(image.layers, (on or store).prefix))
 
     return built
-
-
-def is_root() -> bool:
-    return os.geteuid() == 0

@@ -87,6 +87,15 @@ def test_never_reads_outside_the_context(make, tmp_path: Path, target: str) -> N
         make("FROM tiny\nCOPY link /x\n")
 
 
+def test_refuses_a_pipe(make, tmp_path: Path) -> None:
+    """Reading it would never end."""
+    (tmp_path / "context").mkdir()
+    os.mkfifo(tmp_path / "context/pipe")
+    with pytest.raises(ImageError, match="'pipe' is no file and no directory"):
+        make("FROM tiny\nCOPY pipe /x\n")
+    assert make("FROM tiny\nCOPY . /x\n").names("/x") == ["Dockerfile"]
+
+
 def test_keeps_modes_and_gives_everything_to_root_at_one_time(make, tmp_path: Path) -> None:
     (tmp_path / "context").mkdir()
     (tmp_path / "context/run").write_text("x")

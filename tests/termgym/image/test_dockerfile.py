@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,12 @@ def test_says_the_line_and_what_is_allowed(read, text: str, line: int, said: str
 def test_refuses_what_is_no_dockerfile(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "Dockerfile").write_bytes(content)
     with pytest.raises(ImageError, match=said):
+        read_dockerfile(str(tmp_path / "Dockerfile"))
+
+
+def test_does_not_wait_for_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "Dockerfile")
+    with pytest.raises(ImageError, match="not a regular file"):
         read_dockerfile(str(tmp_path / "Dockerfile"))
 
 

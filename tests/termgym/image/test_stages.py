@@ -27,6 +27,14 @@ def test_prefers_a_stage_to_an_image_of_that_name(make) -> None:
     assert make("FROM tiny AS debian\nRUN echo own > /x\nFROM debian\n").text("/x") == "own\n"
 
 
+def test_takes_a_global_argument_for_the_name_of_a_stage(make) -> None:
+    text = (
+        "ARG WHICH=b\nFROM tiny AS a\nRUN exit 1\nFROM tiny AS b\nRUN echo b > /x\nFROM tiny\n"
+        "COPY --from=$WHICH /x /y\n"
+    )
+    assert make(text).text("/y") == "b\n"
+
+
 def test_begins_with_nothing(make) -> None:
     built = make("FROM tiny AS a\nFROM scratch\nCOPY --from=a /bin/cat /cat\n")
     assert built.names("/") == ["cat", "dev", "proc", "sys"]
