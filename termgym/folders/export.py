@@ -11,7 +11,7 @@ from typing import Any
 
 import tomlkit
 
-from termgym.checks import Check, VariableSet
+from termgym.checks import Check, PortOpen, ProcessRunning, VariableSet
 from termgym.errors import FolderError
 from termgym.folders import outside
 from termgym.folders.data import to_json
@@ -88,6 +88,8 @@ def _differences(task: Task) -> list[str]:
     """Return what other harnesses do not reproduce, for people."""
     told = [f"{path} is not mounted read-only" for path in task.read_only]
     told += [f"shell variable {check.name} is not looked at" for check in task.goal if isinstance(check, VariableSet)]
+    if any(isinstance(check, (ProcessRunning, PortOpen)) or getattr(check, "others_run", False) for check in task.goal):
+        told.append("what must be running in the end is not, where the agent's programs are ended before the tests run")
     if any(spec.path.startswith("/dev/shm/") for spec in task.files):
         told.append("files below /dev/shm are not there")
     return told

@@ -12,9 +12,15 @@ FIXTURES = Path(__file__).parent / "fixtures"
 collect_ignore_glob = ["fixtures/*"]  # their tests are data: a verifier's, not ours
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache for all these tests: images are built once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path_factory.mktemp("cache")))
+def _own_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(cache))
 
 
 @pytest.fixture

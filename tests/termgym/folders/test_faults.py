@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from termgym.cache import cache_directory
+from termgym.cache import VARIABLE, cache_directory
 from termgym.errors import FolderError, TaskError
 from termgym.folders import find_folders, read_folder
 
@@ -232,7 +232,10 @@ def test_a_huge_context_is_used_where_it_lies_and_a_huge_instruction_refused(alt
         read_folder(path)
 
 
-def test_a_folder_that_is_refused_leaves_nothing_behind(altered: Change) -> None:
+def test_a_folder_that_is_refused_leaves_nothing_behind(
+    altered: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
     path = altered("harbor-minimal", task_DOT_toml="[environment]\nos = 'windows'\n")
     with pytest.raises(FolderError):
         read_folder(path)

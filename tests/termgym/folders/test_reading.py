@@ -298,7 +298,7 @@ def test_commands_become_plans(folder: Where) -> None:
 
 def test_keystrokes_become_answers(folder: Where) -> None:
     editor, last = read_folder(folder("bench-keys")).task.oracle
-    assert editor.command == "vi /app/hello.txt"
+    assert editor.command == "vi -i NONE /app/hello.txt"
     assert [exchange.send for exchange in editor.dialogue] == ["ihello\x1b:wq\r"]
     assert (last.command, last.dialogue) == ("echo done", ())
 
