@@ -340,7 +340,7 @@ def _locked(world: World) -> Task:
         cwd=at.root,
     )
     end = act(
-        f"for entry in /proc/[0-9]*; do if tr '\\0' ' ' < $entry/cmdline 2> /dev/null | grep -q '{at.root}/import.py'; "
+        f"for entry in /proc/[0-9]*; do if tr '\\0' ' ' 2> /dev/null < $entry/cmdline | grep -q '{at.root}/import.py'; "
         "then kill ${entry#/proc/}; while kill -0 ${entry#/proc/} 2> /dev/null; do sleep 0.02; done; fi; done"
     )
     return _task(world, at, ALL, "database is locked", (end,), hung)
