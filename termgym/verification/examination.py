@@ -28,6 +28,11 @@ _TEXT = 1 << 20
 """Largest file of a verifier's that is searched for names [bytes]; larger ones are data."""
 
 
+_KILLED = range(128 + 1, 128 + 65)
+"""Exit statuses that tell of a signal. A program of the agent's that the tests start may write a reward and then end
+them; every other exit status is the verifier's own affair, and ignored."""
+
+
 class Verifying(Protocol):
     """What an examination needs of a sandbox."""
 
@@ -121,6 +126,10 @@ def _verdict(verifier: Verifier, done: Verified, output: str, tests: str, junit:
         raise VerifierError(f"the verifier did not run to its end: {done.refused}")
     if done.timed_out:
         raise VerifierError(f"the verifier ran past its time-out of {verifier.timeout:g} s and was ended")
+    if done.exit_code in _KILLED:
+        raise VerifierError(
+            f"a signal ended the verifier (exit status {done.exit_code}), so what it had written is not its last word"
+        )
     if UNSERVED in done.files:
         asked = "; ".join(done.files[UNSERVED].decode("utf-8", "replace").split("\n")[:5]).strip("; ")
         raise VerifierError(

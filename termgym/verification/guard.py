@@ -46,7 +46,7 @@ def guard(changes: Sequence[Change], scene: Scene) -> Guarded:
         if kind in _QUIET or _above(path, settled) or put_back[-1:] == [path]:
             continue
         if kind is ChangeKind.ADDED:
-            if planted(path, scene):
+            if planted(path, scene) or (change.after == "symlink" and modules.leads_elsewhere(path, scene)):
                 hidden.append(path)
                 settled.add(path)
         elif kept(path, scene):

@@ -138,6 +138,29 @@ def test_leaves_what_shadows_nothing(tmp_path: Path, path: str) -> None:
     assert not added(tmp_path, path)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/root/.local",
+        "/root/.local/bin",
+        "/root/.local/lib/python3.11/site-packages",
+        "/usr/local/lib/python3.12",
+        "/app/.x/site-packages",
+    ],
+)
+def test_a_link_on_the_way_to_programs_is_hidden(tmp_path: Path, path: str) -> None:
+    """What lies behind it would be found under names that nobody has looked at; a directory there is harmless."""
+    there = scene(tmp_path, {})
+    assert guard([Change(path, ChangeKind.ADDED, None, "symlink")], there).hidden == (path,)
+    assert guard([Change(path, ChangeKind.ADDED, None, "dir")], there).hidden == ()
+
+
+@pytest.mark.parametrize("name", ["pytest", "_pytest/__init__.py", "pytest-8.4.1.dist-info", "pluggy"])
+def test_a_pytest_of_the_agents_own_is_hidden(tmp_path: Path, name: str) -> None:
+    """A verifier that installs pytest would take it for what it wants."""
+    assert added(tmp_path, f"/usr/local/lib/python3.11/dist-packages/{name}")
+
+
 def test_a_pth_file_that_runs_code_is_hidden(tmp_path: Path) -> None:
     """One that names a directory is no more than a path."""
     place = "/usr/local/lib/python3.11/dist-packages/mine.pth"

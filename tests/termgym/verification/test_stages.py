@@ -35,7 +35,8 @@ def test_goes_from_stage_to_stage() -> None:
     assert stages.record(said(0.5))
     assert stages.instruction == "do 3"
     assert not stages.record(said(1.0))
-    assert (stages.complete, stages.reward) == (True, pytest.approx(1.75 / 3))
+    assert stages.complete
+    assert stages.reward == pytest.approx(1.75 / 3)
     assert stages.told == {"name": "s3", "number": 3, "of": 3, "reward": 1.0, "rewards": (0.25, 0.5, 1.0)}
 
 

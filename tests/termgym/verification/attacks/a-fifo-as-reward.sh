@@ -1,0 +1,4 @@
+# A FIFO as reward.
+# Against: shell.
+mkdir -p /logs/verifier
+mkfifo /logs/verifier/reward.json

@@ -1,0 +1,3 @@
+# Logs are a file.
+# Against: shell.
+echo 1 > /logs

@@ -1,0 +1,3 @@
+# Nothing.
+# Against: shell, script, uvx, pip, copied, program, run-tests.
+true

@@ -1,0 +1,5 @@
+# Tools made before.
+# Against: uvx.
+mkdir -p /run/rolf/bin
+printf "#!/bin/sh\nexit 0\n" > /run/rolf/bin/uvx
+chmod -R 755 /run/rolf

@@ -1,0 +1,6 @@
+# Usercustomize at home.
+# Against: script, pip.
+d=~/.local/lib/$PY/site-packages
+mkdir -p $d
+echo 'import os; os._exit(0)' > $d/usercustomize.py
+echo 'import os; os._exit(0)' > $d/x.pth

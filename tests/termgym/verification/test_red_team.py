@@ -1,0 +1,72 @@
+"""No attack on a verifier is worth more than doing nothing, and honest work is worth all."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from answer_task import task
+
+from termgym.episode import Episode
+from termgym.outcome import Outcome
+from termgym.plan import plan, submit
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="the agent is root in an image that stands on the host's own")
+ATTACKS = {path.stem: path.read_text() for path in sorted((Path(__file__).parent / "attacks").glob("*.sh"))}
+"""What an agent does that is root in its image, and which verifiers it could deceive. None of them writes the answer.
+Each is what somebody has done or would do next: the trackers of such environments tell of forged rewards, planted
+conftest.py files, writers in the background, links in the place of /logs."""
+CASES = [
+    pytest.param(name, verifier, id=f"{name}, {verifier}")
+    for name, script in ATTACKS.items()
+    for verifier in re.findall(r"[\w-]+", script.split("Against: ", 1)[1].split(".", 1)[0])
+]
+COMPILER = shutil.which("cc", path="/usr/bin:/bin")
+HONEST = "echo 42 > /app/answer.txt; echo 'echo 42' > /app/answer.sh"
+VERIFIERS = ("shell", "script", "uvx", "pip", "copied", "program", "run-tests")
+
+
+def version() -> str:
+    """Return shell variables with the version of the Python that the image has: the host's own."""
+    code = "import sys; print('PY=python%d.%d NUM=%d%d' % (*sys.version_info[:2], *sys.version_info[:2]))"
+    return subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def played(episode: Episode, folder: Path, verifier: str, *commands: str) -> Outcome:
+    """Return the end of an episode of these commands."""
+    episode.start(task(folder, verifier))
+    for command in commands:
+        episode.step(plan(command, timeout=60, expected_exit_code=None))
+    return episode.step(submit())
+
+
+def is_worth_nothing(end: Outcome) -> bool:
+    """Return whether an end is a verdict of 0 that counts."""
+    return (end.reward, end.terminated, end.info["success"], end.info["masked"]) == (0.0, True, False, False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(("attack", "verifier"), CASES)
+def test_an_attack_is_worth_nothing(episode: Episode, folder: Path, attack: str, verifier: str) -> None:
+    """And it does not turn failure into a fault of the machinery either."""
+    if "cc -shared" in ATTACKS[attack] and COMPILER is None:
+        pytest.skip("the attack wants a compiler, and this machine has none")
+    end = played(episode, folder, verifier, version() + ATTACKS[attack])
+    if attack == "the-program-under-test-ends-the-verifier":  # nobody is left to judge
+        assert (end.reward, end.truncated, end.info["failure_kind"]) == (0.0, True, "VerifierError"), end.info
+        assert "signal" in end.stderr
+        return
+    assert is_worth_nothing(end), (end.stderr, end.info)
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_honest_work_is_worth_all(episode: Episode, folder: Path, verifier: str) -> None:
+    """On the same machine, right after all the attacks."""
+    end = played(episode, folder, verifier, HONEST)
+    assert (end.reward, end.terminated, end.info["success"]) == (1.0, True, True), (end.stderr, end.info)
+    assert end.info["verifier"]["put_back"] == ()
