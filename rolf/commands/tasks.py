@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -40,6 +41,7 @@ command.add_command(rootfs)
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Worlds per task and cause.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that play.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell what is noted of valid tasks too.")
 @click.option(
     "--results",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -47,7 +49,13 @@ command.add_command(rootfs)
 )
 @click.option("--build-network", is_flag=True, help="Let images of task folders be built with the network.")
 def validate(
-    names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Path | None, build_network: bool
+    names: tuple[str, ...],
+    seeds: int,
+    jobs: int,
+    as_json: bool,
+    verbose: bool,
+    results: Path | None,
+    build_network: bool,
 ) -> None:
     """Play each task's oracle, and nothing at all, in real worlds.
 
@@ -67,7 +75,8 @@ def validate(
     began = time.monotonic()
     try:
         with Results(results) if results is not None else nullcontext() as kept:
-            tally = _validate(names, seeds, jobs, as_json, kept, build_network)
+            tell = partial(_written, as_json=as_json, verbose=verbose)
+            tally = _validate(names, seeds, jobs, kept, build_network, tell)
     except (LookupError, ValueError) as error:
         raise WrongUsage(str(error)) from error
     except RuntimeError as error:  # no machine to validate on
@@ -98,7 +107,12 @@ class _Tally:
 
 
 def _validate(
-    names: tuple[str, ...], seeds: int, jobs: int, as_json: bool, results: Results | None, build_network: bool
+    names: tuple[str, ...],
+    seeds: int,
+    jobs: int,
+    results: Results | None,
+    build_network: bool,
+    written: Callable[[Verdict], str],
 ) -> _Tally:
     """Validate what is named and tell each verdict."""
     from rolf.validating import kept, shares, validated
@@ -109,10 +123,10 @@ def _validate(
             for _, verdict in kept(share, results):
                 tally.kept += 1
                 tally.add(verdict)
-                say(_written(verdict, as_json))
+                say(written(verdict))
             for verdict in validated(share, seeds, jobs, results, build_network=build_network):
                 tally.add(verdict)
-                say(_written(verdict, as_json))
+                say(written(verdict))
     return tally
 
 
@@ -140,15 +154,17 @@ def _progress(todo: list[Share]) -> Iterator[Callable[[str], None]]:
         yield say
 
 
-def _written(verdict: Verdict, as_json: bool) -> str:
+def _written(verdict: Verdict, *, as_json: bool, verbose: bool) -> str:
     """Return one verdict as lines of text."""
     from rolf.results import told
 
     if as_json:
         return json.dumps(told(verdict))
     said = "ok" if verdict.valid else "INVALID" if verdict.problems else "FAULT"
-    lines = [f"{said:<8}{verdict.seconds:6.2f} s  {verdict.task}"]
+    count = len(verdict.notes)
+    hint = f"  ({count} note{'s' * (count > 1)}: -v)" if count and verdict.valid and not verbose else ""
+    lines = [f"{said:<8}{verdict.seconds:6.2f} s  {verdict.task}{hint}"]
     fault = [f"the machine failed: {verdict.fault}"] if verdict.fault else []
     lines += [indent(line, " " * 18) for line in (*verdict.problems, *fault)]
-    lines += [indent(f"note: {line}", " " * 18) for line in verdict.notes]
+    lines += [indent(f"note: {line}", " " * 18) for line in verdict.notes if not hint]
     return "\n".join(lines)

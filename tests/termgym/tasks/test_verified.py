@@ -148,16 +148,29 @@ def test_paths_stand_for_all_folders_below_them(write: Write, monkeypatch: pytes
             named([wrong], 1)
 
 
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from rolf.cli import main; main(prog_name='rolf')", "tasks", "validate"]
+    return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=110)
+
+
 @pytest.mark.slow
 def test_folders_and_families_are_validated_by_the_same_command(write: Write, tmp_path: Path) -> None:
     """Of any kind together, in several processes, each told on its line."""
     folder = write(SOUND)
-    command = [sys.executable, "-c", "from rolf.cli import main; main(prog_name='rolf')", "tasks", "validate"]
-    done = subprocess.run(
-        [*command, str(folder), "config-edit/overridden", "--jobs", "2", "--json", "--results", str(tmp_path / "r")],
-        capture_output=True, text=True, timeout=110,
-    )  # fmt: skip
+    done = run(folder, "config-edit/overridden", "--jobs", "2", "--json", "--results", tmp_path / "r")
     rows = {row["task"]: row for row in map(json.loads, done.stdout.splitlines())}
     assert set(rows) == {str(folder), "config-edit/overridden@0"}
     assert all(row["valid"] for row in rows.values()), rows
     assert done.returncode == 0
+
+
+@pytest.mark.slow
+def test_notes_of_a_valid_task_are_told_if_asked(write: Write) -> None:
+    """Among thousands of tasks they would bury what is wrong; of an invalid one they may say why."""
+    folder = write({**SOUND, "tests/test.sh": GRADED})
+    assert run(folder).stdout.endswith(f"{folder}  (1 note: -v)\n")
+    assert "note: doing nothing is rewarded with 0.25\n" in run(folder, "-v").stdout
+    write({"solution/solve.sh": "#!/bin/bash\n"})
+    told = run(folder).stdout
+    assert "INVALID" in told
+    assert "note: doing nothing is rewarded with 0.25\n" in told
