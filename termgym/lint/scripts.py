@@ -9,7 +9,7 @@ from pathlib import Path
 from termgym.lint.commands import Command, commands
 from termgym.lint.fetching import fetched
 from termgym.lint.finding import Finding
-from termgym.lint.layout import Layout, files, read_text
+from termgym.lint.layout import LARGEST, Layout, files, read_text
 
 _REWARD = re.compile(r"\breward\.(txt|json)\b")
 _RUNNERS = frozenset({"bash", "cargo", "ctest", "go", "make", "node", "npm", "npx", "pytest", "sh", "tox", "uvx"})
@@ -91,7 +91,8 @@ def _form(path: Path, at: Layout) -> Iterator[Finding]:
     """Yield what keeps a file from being a script that a kernel and a shell understand."""
     if path.suffix != ".sh":
         return
-    raw = path.read_bytes()[: 1 << 20]
+    with path.open("rb") as file:
+        raw = file.read(LARGEST)
     name = at.name(path)
     if b"\r\n" in raw:
         yield Finding("crlf-script", name, raw[: raw.index(b"\r\n")].count(b"\n") + 1, "ends with CR LF")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -222,3 +223,14 @@ def test_a_script_made_to_break_the_reader_is_read_in_part() -> None:
     deep = "if true; then\n" * (DEEPEST * 5) + "curl https://x.org/a\n" + "fi\n" * (DEEPEST * 5)
     assert len(commands(f"true\n{deep}")) >= 1
     assert commands("\0" * 99) == []
+
+
+def test_what_is_too_large_or_odd_to_be_read_is_passed_over(write: Write) -> None:
+    """A folder may hold five gigabytes of nothing, a pipe that nobody writes to, a link in a circle."""
+    folder = write(HARBOR)
+    with (folder / "tests" / "huge.sh").open("wb") as file:
+        file.truncate(5 << 30)
+    os.mkfifo(folder / "environment" / "pipe.sh")
+    (folder / "solution" / "round.sh").symlink_to("round.sh")
+    (folder / "tests" / "binary").write_bytes(b"\xff\xfe\x00")
+    assert {each.rule for each in lint_folder(folder)} <= {"unreadable"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 import sys
@@ -131,3 +132,10 @@ def test_every_cause_has_its_own_and_another_process_finds_the_same() -> None:
 def test_a_digest_stays_what_it_is() -> None:
     """Results are kept by it over versions; a field that is added with a default must not move it."""
     assert task_digest(TASK) == "97ea0f17cf4866344a53a5d6873b78d9e20519953c732270e66ea0f1d4e2bb01"
+
+
+def test_a_task_reaches_another_process_whole() -> None:
+    """Several processes validate; what they get must be the task that was named."""
+    for task in (make_task(f"{family}/{causes(family)[0]}", 3) for family in families()):
+        assert pickle.loads(pickle.dumps(task)) == task
+        assert task_digest(pickle.loads(pickle.dumps(task))) == task_digest(task)
