@@ -17,6 +17,7 @@ from termgym.lint import Severity, lint_folder
 from termgym.outcome import Outcome
 from termgym.tasks.playthrough import NO_VERDICT, Playthrough, play_nothing, play_solution
 from termgym.tasks.task import Task
+from termgym.tasks.verifier import SOLUTION
 
 SHOWN = 1_000
 """Longest piece of output that a problem quotes [characters]."""
@@ -113,9 +114,13 @@ def _differences(first: Playthrough, again: Playthrough) -> Iterator[str]:
         yield f"the solution is rewarded otherwise the second time: {rewards[0]} and {rewards[1]}"
     digests = [played.last.info["state_digest"] for played in (first, again)]
     if digests[0] != digests[1]:
-        paths = sorted({change.path for played in (first, again) for change in played.last.info["diff"]})
+        changed = [set(played.last.info["diff"]) for played in (first, again)]
+        differing = changed[0] ^ changed[1]
+        # Of new files the content is not told: then one of them it is.
+        paths = sorted({change.path for change in differing or changed[0] if not change.path.startswith(SOLUTION)})
+        where = "they differ in" if differing else "it changes"
         more = f" and {len(paths) - PATHS} more" if len(paths) > PATHS else ""
         yield (
             f"the solution leaves another state the second time: digests {digests[0]} and {digests[1]}; "
-            f"it changes {', '.join(paths[:PATHS])}{more}"
+            f"{where} {', '.join(paths[:PATHS])}{more}"
         )
