@@ -11,7 +11,9 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -22,6 +24,9 @@ from termgym.errors import FolderError
 
 IN_PLACE = 256 << 20
 """A build context of more is used where it lies [bytes]: to copy it would take longer than what it saves."""
+ABANDONED = 3600.0
+"""Age of an unfinished copy from which on nobody is at work at it [s]."""
+_SCRATCH = ".making-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,8 @@ def keep(pieces: Mapping[str, Piece]) -> str:
     if place.is_dir():
         os.utime(place)
         return str(place)
-    scratch = Path(tempfile.mkdtemp(prefix=".making-", dir=place.parent))
+    _tidy(place.parent)
+    scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place.parent))
     try:
         _write(pieces, scratch)
         scratch.chmod(0o755)
@@ -104,6 +110,14 @@ def keep(pieces: Mapping[str, Piece]) -> str:
     finally:
         rmtree(scratch, ignore_errors=True)
     return str(place)
+
+
+def _tidy(top: Path) -> None:
+    """Remove what processes left that were killed in the middle of a copy."""
+    for path in top.glob(f"{_SCRATCH}*"):
+        with suppress(FileNotFoundError):  # another process was faster
+            if path.lstat().st_mtime < time.time() - ABANDONED:
+                rmtree(path, ignore_errors=True)
 
 
 def size(pieces: Mapping[str, Piece]) -> int:

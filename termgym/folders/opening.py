@@ -36,7 +36,11 @@ def read_folder(path: str | Path, *, host_env: Mapping[str, str] | None = None) 
         below = find_folders(folder)
         more = f"; {len(below)} task folders lie below it: give one of them, or tasks={str(path)!r}" if below else ""
         raise FolderError(f"{folder}: has neither a task.toml (Harbor) nor a task.yaml (Terminal-Bench 1){more}")
-    return READERS[kinds[0]](folder, dict(host_env or {}))
+    try:
+        return READERS[kinds[0]](folder, dict(host_env or {}))
+    except OSError as error:  # a directory that may not be looked into, a cache without room
+        where = error.filename or folder
+        raise FolderError(f"{where}: {error.strerror}; let your user read the folder and write the cache") from error
 
 
 def find_folders(path: str | Path) -> tuple[Path, ...]:

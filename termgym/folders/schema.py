@@ -83,9 +83,9 @@ class Environment(Table):
     """[MiB]"""
     storage_mb: Annotated[int, Field(gt=0)] | None = None
     """[MiB]"""
-    memory: str | None = None
-    """Older form of ``memory_mb``: ``2G``, ``512M``."""
-    storage: str | None = None
+    memory: str | float | None = None
+    """Older form of ``memory_mb``: ``2G``, ``512M``. A bare number has no unit; Harbor passes over it."""
+    storage: str | float | None = None
     """Older form of ``storage_mb``."""
     gpus: Annotated[int, Field(ge=0)] | None = None
     gpu_types: list[str] | None = None
@@ -103,9 +103,10 @@ class Environment(Table):
 
     @field_validator("memory", "storage")
     @classmethod
-    def _size(cls, value: str | None) -> str | None:
-        if value is not None:
-            mebibytes(value)
+    def _size(cls, value: str | float | None) -> str | None:
+        if not isinstance(value, str):
+            return None
+        mebibytes(value)
         return value
 
     @model_validator(mode="after")
@@ -214,9 +215,9 @@ def mebibytes(text: str) -> int:
 
 def memory(table: Environment) -> int | None:
     """Return how much memory an environment asks for [MiB]; None: it does not say."""
-    return table.memory_mb if table.memory is None else mebibytes(table.memory)
+    return mebibytes(table.memory) if isinstance(table.memory, str) else table.memory_mb
 
 
 def storage(table: Environment) -> int | None:
     """Return how much it asks to be able to write [MiB]; None: it does not say."""
-    return table.storage_mb if table.storage is None else mebibytes(table.storage)
+    return mebibytes(table.storage) if isinstance(table.storage, str) else table.storage_mb

@@ -246,3 +246,25 @@ def test_its_error_is_a_tasks(altered: Change) -> None:
     assert issubclass(FolderError, TaskError)
     with pytest.raises(ValueError, match="CR LF"):
         read_folder(altered("bench-usual", solution_DOT_sh="ls\r\n"))
+
+
+def test_a_copy_that_was_killed_is_removed_by_the_next(
+    folder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    old, new = cache_directory("folders", ".making-old"), cache_directory("folders", ".making-new")
+    (old / "file").touch()
+    os.utime(old, (0, 0))
+    read_folder(folder("harbor-minimal"))
+    assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    folder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "file" / "cache"))
+    with pytest.raises(
+        FolderError, match="file/cache: Not a directory; let your user read the folder and write the cache"
+    ):
+        read_folder(folder("harbor-minimal"))

@@ -100,6 +100,12 @@ def test_limits_in_mebibytes(folder: Where) -> None:
     assert (limits.cpu_cores, limits.memory_bytes, limits.disk_bytes) == (1.5, 768 << 20, 2048 << 20)
 
 
+def test_a_size_without_a_unit_is_passed_over(altered: Callable[..., Path]) -> None:
+    path = altered("harbor-minimal", task_DOT_toml="[environment]\nmemory = 2048\nstorage_mb = 1024\n")
+    limits = read_folder(path).task.limits
+    assert (limits.memory_bytes, limits.disk_bytes) == (2 << 30, 1 << 30)
+
+
 def test_a_package_gives_its_name_and_keywords(folder: Where) -> None:
     found = read_folder(folder("harbor-package"))
     assert found.task.id == "example-org/say-hello"
