@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -148,6 +149,19 @@ def test_paths_stand_for_all_folders_below_them(write: Write, monkeypatch: pytes
     for wrong in ("./nowhere", "./task/tests"):
         with pytest.raises(UnknownTask, match=r"is no directory|holds no task folder"):
             named([wrong], 1)
+
+
+def test_a_build_reaches_the_network_only_if_it_may(write: Write, validate: Validate) -> None:
+    """Who validates strangers' folders does not let them fetch what they like."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        dockerfile = SOUND["environment/Dockerfile"] + f"RUN bash -c 'exec 3<> /dev/tcp/127.0.0.1/{port}'\n"
+        folder = write({**SOUND, "environment/Dockerfile": dockerfile})
+        (problem,) = validate(folder).problems
+        assert problem.startswith("the task cannot be built: ")
+        assert "line 4" in problem
+        with validator(build_network=True) as generous:
+            assert generous(folder).problems == ()
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
