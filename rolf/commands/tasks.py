@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rolf.validating import Share
 
 
-@click.group("tasks", short_help="Validate tasks.")
+@click.group("tasks", short_help="Validate, lint, export and import tasks.")
 def command() -> None:
     """Work with the tasks of the installed environments."""
 
