@@ -68,6 +68,8 @@ def inside_image(image: Mapping[str, str], home: str) -> dict[str, str]:
         "COLUMNS": "80",
         "LINES": "24",
         "PYTHONHASHSEED": "0",
+        # Root would leave compiled files in the system's directories, of which nobody asked for one.
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
     if not {"LANG", "LC_ALL"} & image.keys():
         ours |= {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}

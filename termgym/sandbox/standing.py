@@ -129,13 +129,11 @@ class Standings:
                 missing["image user"] = f"user {image['user']!r} runs as root of a user namespace with one user"
             person = Person(0, 0, (), person.home if person.uid == 0 else find_person(stack.whole, "").home)
         elif network:
-            missing["image network"] = (
-                "root on the host's network reaches what listens there for root alone"
-            )
+            missing["image network"] = "root on the host's network reaches what listens there for root alone"
         env = inside_image(image["env"], person.home)
         _require_shell(stack.whole, env["PATH"])
         workdir = image["workdir"] or "/"
-        ground = Ground(image["id"], stack.parts)
+        ground = Ground(image["id"], stack.layers)
         return Standing(stack.whole, ground, person, env, dict(image["env"]), workdir, missing)
 
     def trim(self, used: set[Path]) -> None:

@@ -1,7 +1,6 @@
 """Layers of an image put together by overlayfs: as one read-only tree to compare with, and below a writable one.
 
-The lowest may be this machine's own ``/usr``. What lies above leads to it by overlayfs's redirects. In a user namespace
-those are not followed, and ``/`` cannot be a layer: then a second overlay stands on ``usr`` of the first.
+The lowest may be this machine's own ``/usr``; what lies above leads to it by overlayfs's redirects.
 """
 
 from __future__ import annotations
@@ -11,22 +10,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from termgym.errors import SnapshotError
 from termgym.snapshot.mounting import MS_NODEV, MS_NOSUID, MS_RDONLY, mount, unmount
-
-HOST = Path("/usr")
-"""The layer that stands for the machine's own system."""
-
-
-class Part(NamedTuple):
-    """One mount of a tree."""
-
-    path: str
-    """Where in the tree; empty: its root."""
-    layers: tuple[Path, ...]
-    """Highest first, as overlayfs takes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +21,8 @@ class Ground:
 
     id: str
     """Of the image: two grounds with the same one hold the same files."""
-    parts: tuple[Part, ...]
-    """A mount before those in it."""
+    layers: tuple[Path, ...]
+    """Highest first, as overlayfs takes them."""
 
 
 def mount_layers(
@@ -85,40 +71,29 @@ class Stack:
 
     def __init__(self, layers: Sequence[Path], directory: Path, *, redirects: bool) -> None:
         self.whole = directory / "whole"
-        self._mounted: list[Path] = []
-        self.features = b"redirect_dir=follow" if redirects else b"userxattr"
+        self._mounted = False
+        features = b"redirect_dir=follow" if redirects else b"userxattr"
         nothing = directory / "nothing"
         for made in (directory, self.whole, nothing):
             made.mkdir()
         missing = [str(layer) for layer in layers if not layer.is_dir()]
         if missing:
             raise SnapshotError(f"layer {missing[0]!r} of the image is not there (any more); build the image again")
-        self.parts = _parts(tuple(layers), redirects=redirects)
+        self.layers = tuple(layers)
         """As they can be mounted again."""
+        # Without a layer to write to, overlayfs wants two to read from.
+        shown = self.layers if len(self.layers) > 1 else (*self.layers, nothing)
         try:
-            for part in self.parts:
-                # Without a layer to write to, overlayfs wants two to read from.
-                self._mount_on(self.whole / part.path, part.layers if len(part.layers) > 1 else (*part.layers, nothing))
+            mount_layers(self.whole, shown, features=features)
+            self._mounted = True
         except OSError as error:
-            self.close()
             raise SnapshotError(
                 f"overlayfs does not put the {len(layers)} layers of the image together ({error}); in a container keep "
                 "the store of images on a volume (ROLF_CACHE names the place), or run as its root"
             ) from error
 
-    def _mount_on(self, target: Path, layers: Sequence[Path]) -> None:
-        mount_layers(target, layers, features=self.features)
-        self._mounted.append(target)
-
     def close(self) -> None:
         """Unmount; may be called again."""
-        while self._mounted:
-            unmount(os.fsencode(self._mounted[-1]))
-            self._mounted.pop()
-
-
-def _parts(layers: tuple[Path, ...], *, redirects: bool) -> tuple[Part, ...]:
-    if redirects or layers[-1] != HOST:
-        return (Part("", layers),)
-    above = [layer / HOST.name for layer in layers[:-1] if (layer / HOST.name).is_dir()]
-    return Part("", layers[:-1]), Part(HOST.name, (*above, HOST))
+        if self._mounted:
+            unmount(os.fsencode(self.whole))
+            self._mounted = False

@@ -27,7 +27,7 @@ from termgym.snapshot.departure import digester
 from termgym.snapshot.diff import changes_in
 from termgym.snapshot.entry import attribute_names, is_visible
 from termgym.snapshot.keeping import find_copy
-from termgym.snapshot.layers import Ground, Part, mount_layers
+from termgym.snapshot.layers import Ground, mount_layers
 from termgym.snapshot.mounting import MS_NODEV, MS_NOSUID, mount, mount_options, option_value, unmount
 from termgym.snapshot.owners import plainly
 from termgym.snapshot.walking import handle, join, names_in, opened, opened_root, status_at
@@ -56,7 +56,6 @@ class OverlaySnapshot:
     ) -> None:
         self.name = backend
         self._ground = ground
-        self._parts = ("",) if ground is None else tuple(part.path for part in ground.parts)
         self.base = base
         self.live = work / "live"
         self._layer = work / "layer"
@@ -107,19 +106,17 @@ class OverlaySnapshot:
         """Yield the live tree below a layer that is thrown away afterwards, with all that was written meanwhile."""
         work = self.live.parent
         shown, layer = work / "aside", work / "aside-layer"
-        ground = self._ground or Ground("", (Part("", (self.base,)),))
+        layers = (self.base,) if self._ground is None else self._ground.layers
         with ExitStack() as undo:
             for directory in (shown, layer):
                 directory.mkdir()
                 undo.callback(directory.rmdir)
             _mount_memory(layer, max(self._size, DEFAULT_SIZE))
             undo.callback(unmount, os.fsencode(layer))
-            for part in ground.parts:
-                upper_work = layer / f"upper{part.path}", layer / f"work{part.path}"
-                _dress_root(self.live / part.path, *upper_work)
-                layers = (self._upper(part.path), *part.layers)
-                mount_layers(shown / part.path, layers, *upper_work, features=_GROUND_FEATURES[self.name])
-                undo.callback(unmount, os.fsencode(shown / part.path))
+            upper_work = layer / "upper", layer / "work"
+            _dress_root(self.live, *upper_work)
+            mount_layers(shown, (self._layer / "upper", *layers), *upper_work, features=_GROUND_FEATURES[self.name])
+            undo.callback(unmount, os.fsencode(shown))
             yield shown
 
     def save(self) -> str:
@@ -156,29 +153,17 @@ class OverlaySnapshot:
     def _mount_layer(self) -> None:
         """Mount an empty layer. The root of the live tree is that of the layer, so it has to look like the base's."""
         self._mount_tmpfs()
-        for part in self._parts:
-            _dress_root(self.base / part, self._upper(part), self._work(part))
+        _dress_root(self.base, self._layer / "upper", self._layer / "work")
 
     def _mount_live(self) -> None:
-        if self._ground is None:
-            lower, upper, work = (
-                option_value(os.fsencode(path)) for path in (self.base, self._upper(""), self._work(""))
-            )
+        upper_work = self._layer / "upper", self._layer / "work"
+        if self._ground is not None:
+            mount_layers(self.live, self._ground.layers, *upper_work, features=self._features)
+        else:
+            lower, upper, work = (option_value(os.fsencode(path)) for path in (self.base, *upper_work))
             options = b"lowerdir=%s,upperdir=%s,workdir=%s,%s" % (lower, upper, work, self._features)
             mount("overlay", os.fsencode(self.live), "overlay", MS_NODEV, options)
-            self._mounted.append(self.live)
-            return
-        for part in self._ground.parts:
-            target = self.live / part.path
-            upper_work = self._upper(part.path), self._work(part.path)
-            mount_layers(target, part.layers, *upper_work, features=self._features)
-            self._mounted.append(target)
-
-    def _upper(self, part: str) -> Path:
-        return self._layer / f"upper{part}"
-
-    def _work(self, part: str) -> Path:
-        return self._layer / f"work{part}"
+        self._mounted.append(self.live)
 
     def _unmount(self) -> None:
         while self._mounted:
@@ -208,25 +193,19 @@ class OverlaySnapshot:
         """Return what the layer holds, and the true inodes of its linked files where the mount shows others."""
         touched = Touched()
         inodes: dict[bytes, tuple[int, int]] = {}
-        for part in self._parts:
-            self._explore(touched, inodes, self._upper(part), os.fsencode(part))
-        return touched, inodes
-
-    def _explore(self, touched: Touched, inodes: dict[bytes, tuple[int, int]], upper: Path, at: bytes) -> None:
-        """Note what the layer holds of the tree below a path."""
-        touched.add(at)
         pending = [b""]
-        with opened_root(upper) as root:
+        with opened_root(self._layer / "upper") as root:
             while pending:
                 path = pending.pop()
                 with opened(root, path) as directory:
                     names = names_in(directory)
-                    touched.named.setdefault(_below(at, path), set()).update(names)
+                    touched.named[path] = set(names)
                     pending.extend(
                         join(path, name)
                         for name in names
-                        if self._note(touched, inodes, directory, _below(at, join(path, name)), name)
+                        if self._note(touched, inodes, directory, join(path, name), name)
                     )
+        return touched, inodes
 
     def _note(
         self, touched: Touched, inodes: dict[bytes, tuple[int, int]], directory: int, path: bytes, name: bytes
@@ -272,10 +251,6 @@ def _dress_root(like: Path, upper: Path, work: Path) -> None:
         os.chmod(target, stat.S_IMODE(status.st_mode))
         copy_attributes(source, b".", target, b".", is_visible)
         set_times(target, b".", status)
-
-
-def _below(at: bytes, path: bytes) -> bytes:
-    return join(at, path) if path else at
 
 
 def _is_default(option: str) -> bool:
