@@ -13,15 +13,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache, wraps
-from typing import NamedTuple, Protocol, TypeVar
+from functools import cache
+from typing import NamedTuple
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from termgym.safety.calls import Call, CommandLine
 from termgym.safety.launchers import launched, program
+from termgym.safety.remembering import remembered
+from termgym.safety.roughly import statements
 from termgym.safety.scripts import Around, executed, scripts, with_input
-from termgym.safety.shelltree import ansi_c, leaves, programs, source, substitutions, without_heredocs
+from termgym.safety.shelltree import leaves, programs, source, substitutions, without_heredocs
+from termgym.safety.words import Words
 
 PARSE_LIMIT = 8_192
 """Longest text for the grammar [bytes]; at twice this some texts take half a second."""
@@ -29,57 +33,6 @@ DEPTH_LIMIT = 4
 """How deep a script in a script is read."""
 CALL_LIMIT = 5_000
 """Most calls taken from one text."""
-REMEMBERED_LENGTH = 4096
-"""Longest text about which answers are kept [code points]."""
-Answer = TypeVar("Answer", covariant=True)
-
-
-class Call(NamedTuple):
-    """One program that the command line would run."""
-
-    name: str
-    """Program without its directory."""
-    args: tuple[str, ...]
-    """Words after quote removal; ``$HOME`` is ``~``, what is unknown stays as it is written."""
-    writes: tuple[str, ...] = ()
-    """Files that redirections open for writing."""
-    reads: tuple[str, ...] = ()
-    """Files that redirections open for reading."""
-    upstream: tuple[tuple[str, ...], ...] = ()
-    """The commands before it in its pipeline, as words."""
-    substituted: tuple[str, ...] = ()
-    """Programs whose output becomes one of its words or files: ``$(…)``, ``<(…)``."""
-    directory: str | None = None
-    """Where it runs: where an earlier ``cd`` of the same text has gone, else where the text begins; None: unknown."""
-    elevated: bool = False
-    """Whether it runs under sudo or the like."""
-
-
-class CommandLine(NamedTuple):
-    """All that one text would run."""
-
-    calls: tuple[Call, ...]
-    """In the order of the text."""
-    bombs: tuple[str, ...] = ()
-    """Functions that start themselves more than once, or in the background."""
-
-
-class Question(Protocol[Answer]):
-    """Something to be asked about a command line and the directory that the shell stands in before it."""
-
-    def __call__(self, text: str, directory: str | None = None, /) -> Answer:
-        """Return the answer."""
-
-
-def remembered(ask: Question[Answer]) -> Question[Answer]:
-    """Return a question about a command line that keeps its latest answers; about long texts it asks anew."""
-    kept = lru_cache(maxsize=512)(ask)
-
-    @wraps(ask)
-    def asked(text: str, directory: str | None = None, /) -> Answer:
-        return kept(text, directory) if len(text) <= REMEMBERED_LENGTH else ask(text, directory)
-
-    return asked
 
 
 @remembered
@@ -116,7 +69,7 @@ class _Reader:
     def __init__(self, directory: str | None) -> None:
         self.calls: list[Call] = []
         self.bombs: list[str] = []
-        self._variables: dict[str, str] = {}
+        self._words = Words()
         self._directory = directory
         self._moves: dict[str, str | None] = {}
         """Where functions have gone by their end."""
@@ -141,14 +94,14 @@ class _Reader:
             if not isinstance(node, _Mark):
                 stack.extend(reversed(list(self._visit(node, around, depth))))
             elif node.begins:
-                entered.append((self._directory, dict(self._variables)))
+                entered.append((self._directory, dict(self._words.variables)))
             else:
                 self._leave(node, *entered.pop())
 
     def _leave(self, mark: _Mark, directory: str | None, variables: dict[str, str]) -> None:
         """Go back to where something began; what a function's body sets stays known, for the body may be called."""
         if not mark.function:
-            self._variables = variables
+            self._words.variables = variables
         elif self._directory != directory:
             self._moves[mark.function] = self._directory
         self._directory = directory
@@ -164,9 +117,9 @@ class _Reader:
             case "pipeline":
                 yield from self._pipeline(node, around)
             case "test_command":
-                self._add("[", tuple(self._word(each) for each in leaves(node)), around, elevated=False)
+                self._add("[", tuple(self._words.read(each) for each in leaves(node)), around, elevated=False)
             case "declaration_command" | "unset_command":
-                words = [self._word(each) for each in node.children]
+                words = [self._words.read(each) for each in node.children]
                 self._add(words[0], tuple(words[1:]), around, elevated=False)
                 yield from ((each, Around()) for each in node.named_children)
             case "variable_assignment":
@@ -191,13 +144,15 @@ class _Reader:
         words: list[str] = []
         for child in node.children:
             if child.type == "command_name":
-                words.append(self._word(child.children[0]) if child.children else source(child))
+                words.append(self._words.read(child.children[0]) if child.children else source(child))
             elif child.type == "herestring_redirect":
-                around = around._replace(stdin=self._word(child.named_children[0]) if child.named_children else "")
+                around = around._replace(
+                    stdin=self._words.read(child.named_children[0]) if child.named_children else ""
+                )
             elif child.type == "file_redirect":
                 around = self._with_redirect(child, around)
             elif child.type != "variable_assignment":
-                words.append(self._word(child))
+                words.append(self._words.read(child))
         inner = [name for each in substitutions(node) for name in programs(each)]
         self.call(words, around._replace(substituted=tuple(inner)), depth)
 
@@ -241,7 +196,7 @@ class _Reader:
             if child.type == "file_redirect":
                 around = self._with_redirect(child, around)
             elif child.type == "herestring_redirect" and child.named_children:
-                around = around._replace(stdin=self._word(child.named_children[0]))
+                around = around._replace(stdin=self._words.read(child.named_children[0]))
             elif child.type == "heredoc_redirect":
                 for part in child.named_children:
                     if part.type == "heredoc_body":
@@ -257,7 +212,7 @@ class _Reader:
 
     def _with_redirect(self, node: Node, around: Around) -> Around:
         operator = next((each.type for each in node.children if not each.is_named), "")
-        targets = tuple(self._word(each) for each in node.children_by_field_name("destination"))
+        targets = tuple(self._words.read(each) for each in node.children_by_field_name("destination"))
         if operator.startswith("<"):
             return around._replace(reads=(*around.reads, *targets))
         return around._replace(writes=(*around.writes, *targets))
@@ -275,7 +230,7 @@ class _Reader:
                 return ()
             node = node.named_children[-1 if node.type in ("list", "compound_statement", "subshell") else 0]
         words = [
-            self._word(each.children[0] if each.type == "command_name" and each.children else each)
+            self._words.read(each.children[0] if each.type == "command_name" and each.children else each)
             for each in node.named_children
             if each.type != "variable_assignment"
         ]
@@ -286,15 +241,15 @@ class _Reader:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None:
             return
-        text = self._word(value) if value is not None and value.type != "array" else ""
-        self._variables[source(name)] = text
+        text = self._words.read(value) if value is not None and value.type != "array" else ""
+        self._words.variables[source(name)] = text
         self._add("=", (f"{source(name)}={text}",), around, elevated=False)
 
     def _loop(self, node: Node) -> None:
         name = node.child_by_field_name("variable")
         values = node.children_by_field_name("value")
         if name is not None and values:
-            self._variables[source(name)] = self._word(values[0])
+            self._words.variables[source(name)] = self._words.read(values[0])
 
     def _function(self, node: Node) -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -304,69 +259,24 @@ class _Reader:
         if own > 1 or (own == 1 and re.search(r"(?<![&>])&(?![&>])", source(body))):
             self.bombs.append(source(name))
 
-    def _word(self, node: Node) -> str:
-        """Return a word as the shell would see it after expansion, as far as the text tells."""
-        match node.type:
-            case "string":
-                text = "".join(self._word(each) for each in node.children[1:-1])
-                return f"./{text}" if text.startswith("~") and node.children[1].type == "string_content" else text
-            case "string_content":
-                return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), source(node))
-            case "raw_string":
-                text = source(node)[1:-1]
-                return f"./{text}" if text.startswith("~") else text
-            case "ansi_c_string":
-                return ansi_c(source(node)[2:-1])
-            case "concatenation":
-                return "".join(self._word(each) for each in node.children)
-            case "simple_expansion" | "expansion":
-                return self._expanded(source(node))
-            case "command_substitution":
-                return "$(…)"
-            case "process_substitution":
-                return "<(…)"
-            case _:
-                return re.sub(r"\\(.)", r"\1", source(node).replace("\\\n", ""))
-
-    def _expanded(self, written: str) -> str:
-        name = written.strip("${}").partition(":")[0]
-        if name == "HOME":
-            return "~"
-        plain = re.fullmatch(r"\$\{?\w+\}?|\$\{\w+:.*", written)
-        return self._variables.get(name, written) if plain else written
-
     def _read_roughly(self, text: str, depth: int) -> None:
-        """Take in a text by its separators alone: quotes around separators are not understood."""
-        before: tuple[tuple[str, ...], ...] = ()
-        seen: set[tuple[object, ...]] = set()  # a long text repeats itself; what is known costs nothing
+        """Take in a text statement by statement."""
         stood: list[str | None] = []
-        after = ""
-        for piece in re.finditer(r"([^;&|\n(){}`]*)([;&|\n(){}`]+|\Z)", text):
+        for statement in statements(text):
             if len(self.calls) >= CALL_LIMIT:
                 return
-            for bracket in after:
+            for bracket in statement.before:
                 if bracket == "(":
                     stood.append(self._directory)
                 elif bracket == ")" and stood:
                     self._directory = stood.pop()
-            after = piece[2]
-            key = (piece[1], before)
-            if key in seen and piece[2] != "|":
-                before = ()
-                continue
-            seen.add(key)
-            words = [word.replace("$HOME", "~").strip("\"'\\") for word in piece[1][:2048].split()]
-            while words and (words[0] in _KEYWORDS or re.fullmatch(r"\w+=.*", words[0])):
-                words.pop(0)
-            if words and not words[0].startswith("#"):
-                writes = tuple(re.findall(r">{1,2}\s*([^\s<>&]+)", piece[1][:2048]))
-                self.call(words, Around(writes=writes, upstream=before), max(depth, DEPTH_LIMIT - 1))
-            before = (*before, tuple(words))[-8:] if piece[2] == "|" else ()
+            if statement.words:
+                around = Around(writes=statement.writes, upstream=statement.upstream)
+                self.call(statement.words, around, max(depth, DEPTH_LIMIT - 1))
 
 
 _IN_THIS_SHELL = frozenset({"command", "builtin", "time", "!"})
 """Launchers that start a builtin where they stand."""
-_KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "time", "done", "fi", "{"})
 
 
 def _apart(visits: Iterable[_Visit], function: str = "") -> Iterator[_Visit]:

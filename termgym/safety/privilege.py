@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from termgym.safety.commandline import Call, read, remembered
+from termgym.safety.calls import Call
+from termgym.safety.commandline import read
+from termgym.safety.remembering import remembered
 
 AGENT = frozenset({"agent", "1000", "$USER", "${USER}", "$LOGNAME", "$UID", "${UID}", "$(…)", ""})
 """Names of the agent itself as an owner; a substitution is ``$(id -un)`` as a rule."""

@@ -12,9 +12,11 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from termgym.safety.commandline import Call, read, remembered
+from termgym.safety.calls import Call
+from termgym.safety.commandline import read
 from termgym.safety.launchers import INTERPRETERS, SHELLS, program
 from termgym.safety.privilege import written
+from termgym.safety.remembering import remembered
 from termgym.safety.trees import PROTECTED, SYSTEM, targets_tree
 
 __all__ = ["RULES", "Rule", "violations"]

@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from termgym.safety.commandline import Call
+from termgym.safety.calls import Call
 
 _TOP = (
     "bin",
