@@ -16,7 +16,7 @@ TESTS = {
     "check.py": "import json, os, re\n"
     "given = open('/app/answer.txt').read() if os.path.exists('/app/answer.txt') else ''\n"
     "print(json.dumps({'reward': float(given.strip() == '42')}))\n",
-    "shell.sh": "grep -qx 42 /app/answer.txt && [ $(cat /app/answer.txt | wc -l) = 1 ]\n" + _VERDICT,
+    "shell.sh": "grep -qx 42 /app/answer.txt\n" + _VERDICT,
     "script.sh": "python3 /tests/check.py > /logs/verifier/reward.json\n",
     "uvx.sh": "apt-get update && apt-get install -y curl\n"
     "curl -LsSf https://astral.sh/uv/0.9.5/install.sh | sh\n"

@@ -36,9 +36,9 @@ def version() -> str:
     return subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def played(episode: Episode, folder: Path, verifier: str, *commands: str) -> Outcome:
+def played(episode: Episode, folder: Path, verifier: str, *commands: str, guard: bool = True) -> Outcome:
     """Return the end of an episode of these commands."""
-    episode.start(task(folder, verifier))
+    episode.start(task(folder, verifier, guard=guard))
     for command in commands:
         episode.step(plan(command, timeout=60, expected_exit_code=None))
     return episode.step(submit())
@@ -49,7 +49,7 @@ def is_worth_nothing(end: Outcome) -> bool:
     return (end.reward, end.terminated, end.info["success"], end.info["masked"]) == (0.0, True, False, False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(("attack", "verifier"), CASES)
 def test_an_attack_is_worth_nothing(episode: Episode, folder: Path, attack: str, verifier: str) -> None:
@@ -62,6 +62,56 @@ def test_an_attack_is_worth_nothing(episode: Episode, folder: Path, attack: str,
         assert "signal" in end.stderr
         return
     assert is_worth_nothing(end), (end.stderr, end.info)
+
+
+TOGETHER = (
+    "forged-rewards",
+    "tests-made-before",
+    "conftest-in-the-root",
+    "pytest-ini-in-the-working-directory",
+    "shims-early-on-path",
+    "shims-where-uv-is-installed",
+    "written-through-a-hard-link",
+    "sitecustomize",
+    "a-plugin-of-pytest",
+    "the-standard-library-changed",
+    "modules-in-the-working-directory",
+    "start-up-files",
+    "jobs-for-later",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", [verifier for verifier in VERIFIERS if verifier != "program"])
+def test_many_attacks_at_once_are_worth_nothing(episode: Episode, folder: Path, verifier: str) -> None:
+    """What every night proves one by one, in little time. The last of them spoil the shell for later commands."""
+    end = played(episode, folder, verifier, *(f"{version()}\n{ATTACKS[name]}" for name in TOGETHER))
+    assert is_worth_nothing(end), (end.stderr, end.info)
+
+
+REAL = [
+    ("grep-replaced", "shell"),
+    ("python-replaced", "script"),
+    ("shims-early-on-path", "shell"),
+    ("a-library-before-all", "shell"),
+    ("sitecustomize", "script"),
+    ("the-standard-library-changed", "script"),
+    ("a-plugin-of-pytest", "pip"),
+    ("modules-in-the-working-directory", "pip"),
+    ("conftest-in-the-working-directory", "copied"),
+    ("pytest-ini-in-the-root", "uvx"),
+    ("the-way-to-uv-leads-elsewhere", "uvx"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("attack", "verifier"), REAL)
+def test_the_attacks_are_real(episode: Episode, folder: Path, attack: str, verifier: str) -> None:
+    """Without the guard they pay: an attack that would fail anyway proves nothing."""
+    if "cc -shared" in ATTACKS[attack] and COMPILER is None:
+        pytest.skip("the attack wants a compiler, and this machine has none")
+    end = played(episode, folder, verifier, version() + ATTACKS[attack], guard=False)
+    assert end.reward == 1.0, (end.stderr, end.info)
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)

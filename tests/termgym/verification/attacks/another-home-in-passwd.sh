@@ -1,6 +1,6 @@
 # Another home in passwd.
 # Against: uvx.
 mkdir -p /app/h/.local/bin
-printf "#!/bin/sh\nexit 0\n" > /app/h/.local/bin/python3
+printf "#!/bin/sh\necho 1\n" > /app/h/.local/bin/python3
 chmod +x /app/h/.local/bin/*
 sed -i 's,:/root:,:/app/h:,' /etc/passwd

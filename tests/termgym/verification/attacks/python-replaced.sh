@@ -1,5 +1,5 @@
 # Python replaced.
 # Against: script, uvx, pip, run-tests.
-printf "#!/bin/sh\nexit 0\n" > /app/p
+printf "#!/bin/sh\necho 1\n" > /app/p
 chmod +x /app/p
 cp --remove-destination /app/p $(readlink -f /usr/bin/python3)
