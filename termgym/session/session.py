@@ -15,20 +15,20 @@ from time import monotonic
 from termgym.errors import SandboxError, SandboxLost
 from termgym.event import Event
 from termgym.result import StepResult
-from termgym.session.capture import Streams
 from termgym.session.dialogue import Exchanges
-from termgym.session.ladder import BRISK, KILL_SHELL, PATIENT, Pace, climb, put_down
+from termgym.session.ears import Ears
+from termgym.session.ladder import BRISK, PATIENT, Pace, put_down
+from termgym.session.leaving import Leaving
 from termgym.session.shell import Shell
 from termgym.session.spool import Full, Spooling
-from termgym.session.step import LEAVES, UNSENT, Finding, Stage, Step
+from termgym.session.step import LEAVES, Finding, Stage, Step
+from termgym.session.stopping import Stopping
 from termgym.session.terminal import Terminal
 from termgym.session.waiting import Sight
 
 SETTLE_LIMIT = 1.0  # for a noisy prompt to come to its end before the next command [s]
 SETTLE_PAUSE = 0.001  # [s]
 GLANCE_PAUSE = 0.003  # between two glances at a shell that ends, or whose program is being ended [s]
-EXIT_LIMIT = 2.0  # for the exit status of a shell that has ended [s]
-_DRAIN_ROUNDS = 64  # a pty holds at most 64 KiB: enough for all that was written before the report
 
 
 class Session:
@@ -47,9 +47,9 @@ class Session:
     def __init__(
         self, terminal: Terminal, *, watch: Sequence[str] = (), output_limit: int = 32_768, start_timeout: float = 20.0
     ) -> None:
-        self._late = Streams(output_limit)
         self._terminal = terminal
         self._shell = Shell(terminal, watch, start_timeout)
+        self._ears = Ears(terminal, self._shell, output_limit)
         self._lines = self._shell.lines
         self._limit = output_limit
         self._state = Stage.IDLE
@@ -57,6 +57,8 @@ class Session:
         self._wake = math.inf
         self._result: StepResult | None = None
         self._waiting: Sight | None = None
+        self._stopping: Stopping | None = None
+        self._leaving: Leaving | None = None
         self._spooling: Spooling | None = None
         self._step = Step(b"", 1.0, None, (), output_limit, self._shell.last)
 
@@ -77,7 +79,7 @@ class Session:
             ValueError: a time-out is not a positive number, or a pattern no regular expression.
         """
         self._open(Step(command, timeout, idle_timeout, dialogue, self._limit, self._shell.last))
-        self._take_ready()
+        self._ears.take_ready()
         if not self._shell.connected:
             self._leave(None)
         elif self._waiting is not None:
@@ -101,7 +103,8 @@ class Session:
             self._finish(Event.REJECTED, None)
             return
         self._state = Stage.RUNNING
-        self._take_ready()
+        self._ears.listen_for(self._step)
+        self._ears.take_ready()
         if not self._shell.connected:
             self._leave(None)
         elif not self._take_report():
@@ -114,7 +117,7 @@ class Session:
 
     def ready(self, fd: int, events: int) -> None:
         """Take note that a descriptor is ready; may be called at any time, between steps too."""
-        self._take(fd, events)
+        self._ears.take(fd, events)
         if fd in (self._terminal.report_fd, self._shell.end_fd) and self._state is not Stage.IDLE:
             reported = self._take_report()  # the shell may have ended right after its report
             if fd == self._shell.end_fd and not reported and self._state is not Stage.LEAVING:
@@ -134,9 +137,11 @@ class Session:
         elif self._state is Stage.SETTLING:
             self._settle()
         elif self._state in (Stage.CLEARING, Stage.STOPPING):
-            self._press_on(now)
+            assert self._stopping is not None
+            self._climb(self._stopping.press_on(now), now)
         elif self._state is Stage.LEAVING:
-            self._await_exit(now)
+            assert self._leaving is not None
+            self._await_exit(self._leaving, now)
 
     @property
     def result(self) -> StepResult | None:
@@ -196,7 +201,7 @@ class Session:
     def keep_all(self, spooling: Spooling) -> None:
         """Keep all output of the next step and of what comes after it; where it is over the budget, in files."""
         self._spooling = spooling
-        self._late.spool(spooling)
+        self._ears.spool(spooling)
 
     @property
     def full(self) -> Mapping[str, Full]:
@@ -239,7 +244,7 @@ class Session:
         if now - self._step.started < SETTLE_LIMIT and not self._shell.watcher.listens():
             self._wake = now + SETTLE_PAUSE
             return
-        self._take_ready()
+        self._ears.take_ready()
         if self._shell.connected:
             self._send()
         else:
@@ -253,6 +258,7 @@ class Session:
             self._leave(None)
             return
         self._state = Stage.RUNNING
+        self._ears.listen_for(self._step)
         self._run()
 
     def _run(self) -> None:
@@ -264,20 +270,6 @@ class Session:
         self._step.typed = True
         with contextlib.suppress(OSError):  # it has ended, and the terminal with it: that shows on the report pipe
             self._lines.write(self._terminal.error_fd if reader.on_error_pty else self._terminal.main_fd, keys)
-
-    def _take(self, fd: int, events: int) -> None:
-        """Read or write what a descriptor is ready for; nothing else changes."""
-        if data := self._shell.take(fd, events):
-            keep = self._late.add if self._state in UNSENT else self._step.hear
-            keep(fd == self._terminal.error_fd, data)
-
-    def _take_ready(self) -> None:
-        """Take all that has come in so far."""
-        for _ in range(_DRAIN_ROUNDS):
-            if not (ready := self._lines.poll(0)):
-                return
-            for fd, events in ready:
-                self._take(fd, events)
 
     def _take_report(self) -> bool:
         """Act on the shell's report; return whether there was one."""
@@ -307,7 +299,7 @@ class Session:
             return
         glance = step.glance_due(now) and not self._shell.asked_again and self._shell.watcher.listens()
         if glance or step.look_due(now) or not self._shell.connected:
-            self._take_ready()  # a report may have come in while this process had no turn
+            self._ears.take_ready()  # a report may have come in while this process had no turn
             if self._take_report():
                 return
             if glance:
@@ -328,38 +320,21 @@ class Session:
             self._leave(LEAVES[finding])
 
     def _start_ladder(self, pace: Pace) -> None:
-        if self._shell.watcher.replaced():
-            self._step.forced = Event.SHELL_REPLACED
         reader = self._waiting.pid if self._waiting is not None else 0
-        self._step.ladder = climb(self._terminal, self._shell.watcher, pace, reader)
-        self._step_up(monotonic())
+        self._stopping = Stopping(self._step, self._shell, pace, reader)
+        now = monotonic()
+        self._climb(self._stopping.step_up(now), now)
 
-    def _press_on(self, now: float) -> None:
-        """Step up, or see whether the rung was high enough."""
-        if self._shell.watcher.listens():
-            self._shell.ask_again()
-        if now >= self._step.end:
-            self._step_up(now)
-        else:
-            self._wake = min(self._step.end, now + GLANCE_PAUSE)
-
-    def _step_up(self, now: float) -> None:
-        rung = next(self._step.ladder, None)
-        if rung is None:
-            self._leave(Event.KILLED)
-            return
-        self._step.signals.append(rung.name)
-        if rung.name == KILL_SHELL:
-            self._step.forced = self._step.forced or Event.KILLED
-        self._step.end = now + rung.pause
-        self._wake = now + GLANCE_PAUSE
-        if not self._shell.connected and self._step.forced is not None:
-            self._leave(self._step.forced)
+    def _climb(self, end: Event | None, now: float) -> None:
+        """Wait for the effect of the rung that was stepped on, unless the step has come to its end."""
+        self._wake = min(self._step.end, now + GLANCE_PAUSE)
+        if end is not None:
+            self._leave(end)
 
     def _conclude(self) -> None:
         """End the step with the shell's report."""
         stopped = self._state is Stage.STOPPING
-        self._take_ready()
+        self._ears.take_ready()
         if stopped or self._step.typed:
             self._lines.drop_typeahead()
         if not self._shell.can_take_commands():
@@ -375,25 +350,22 @@ class Session:
             self._shell.kill()
         self._state = Stage.LEAVING
         self._waiting = None
-        self._step.end = monotonic() + EXIT_LIMIT
-        self._await_exit(monotonic())
+        self._ears.listen_for(self._step)
+        now = monotonic()
+        self._leaving = Leaving(self._shell, self._step.forced, now)
+        self._await_exit(self._leaving, now)
 
-    def _await_exit(self, now: float) -> None:
-        status = self._terminal.wait(0.0)
-        if status is None and now < self._step.end:
+    def _await_exit(self, leaving: Leaving, now: float) -> None:
+        farewell = leaving.ended(now)
+        if farewell is None:
             self._wake = now + GLANCE_PAUSE
             return
-        if status is None:
-            self._terminal.kill_all()
-            status = self._terminal.wait(EXIT_LIMIT)
-        if self._step.forced in (Event.SHELL_REPLACED, Event.SHELL_EXITED):
-            status = None  # it was ended from here: that says nothing about the command
-        self._take_ready()
+        self._ears.take_ready()
         self._alive = False
-        by_signal = status is None or status > 128
-        self._finish(self._step.forced or (Event.KILLED if by_signal else Event.SHELL_EXITED), status)
+        self._finish(*farewell)
 
     def _finish(self, event: Event, status: int | None) -> None:
-        self._result = self._step.outcome(event, status, self._shell, self._late)
+        self._result = self._step.outcome(event, status, self._shell, self._ears.late)
+        self._ears.listen_for(None)
         self._state = Stage.IDLE
         self._wake = math.inf

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from enum import Enum
 from time import monotonic
 
@@ -12,7 +11,6 @@ from termgym.event import Event
 from termgym.result import StepResult
 from termgym.session.capture import Streams
 from termgym.session.dialogue import Dialogue, Exchanges
-from termgym.session.ladder import Rung
 from termgym.session.report import Report, fence, untraced, without_prompt, without_traces
 from termgym.session.shell import Shell
 from termgym.session.spool import Full, without_end
@@ -50,8 +48,6 @@ class Finding(Enum):
 
 LEAVES = {Finding.GONE: None, Finding.REPLACED: Event.SHELL_REPLACED, Finding.CUT_OFF: Event.SHELL_EXITED}
 """After which findings the shell is left, and how the step then ends; None: its exit status says it."""
-UNSENT = (Stage.IDLE, Stage.SETTLING, Stage.CLEARING)
-"""Stages in which output is none of the command's."""
 
 
 class Step:
@@ -75,7 +71,6 @@ class Step:
         "forced",
         "full",
         "idle_timeout",
-        "ladder",
         "output",
         "signals",
         "started",
@@ -108,7 +103,6 @@ class Step:
         self.signals: list[str] = []
         self.typed = False
         """Whether anything was typed at the program."""
-        self.ladder: Iterator[Rung] = iter(())
         self.forced: Event | None = None
         """How the step ends, where the shell's exit status does not say it."""
         self.before = before
