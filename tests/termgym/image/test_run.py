@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -82,12 +83,20 @@ def test_says_that_a_user_is_not_in_the_image(make) -> None:
         "cat /proc/1/root/etc/hostname /proc/kcore | head -c1 | read -N1",
         "chroot / mount -t proc proc /srv",
         "echo 1 > /sys/anything",
-        "bash -c 'echo > /dev/tcp/127.0.0.1/22'",
     ],
 )
 def test_refuses_what_reaches_past_the_image(make, attack: str) -> None:
     with pytest.raises(ImageError, match="ended with exit status"):
         make(f"FROM tiny\nRUN {attack}\n")
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_reaches_the_network_only_where_that_is_allowed(make, network: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        attempt = f"bash -c ': > /dev/tcp/127.0.0.1/{port}' 2> /dev/null"
+        built = make(f"FROM tiny\nRUN {attempt} && echo yes > /said || echo no > /said\n", network=network)
+        assert built.text("/said") == ("yes\n" if network else "no\n")
 
 
 def test_has_no_capability_that_docker_would_not_give(make) -> None:
