@@ -215,7 +215,7 @@ def _decimal_commas(world: World) -> Task:
 def _quoted_fields(world: World) -> Task:
     """Some articles have semicolons, line feeds or quotes in their names."""
     at, rng = scene(world), world.twist
-    forms = ("{};small", "{}\n{}", '"{}";{}', "{};\n{}", '{} 2";9')
+    forms = ("{};small", "{}\n{}", '"{}";{}', "{};;\n{}", '{} 2";9')
     chosen = _some(world, at, 5, 16)
     names = {place: rng.choice(forms).format(*rng.sample(NOUNS, 2)) for place in chosen}
     names[chosen[0]] = forms[0].format(rng.choice(NOUNS))
