@@ -31,10 +31,13 @@ _OPTIONS = {
 }
 _SCRIPT = r"""
 cd "$1" || exit 125
-lower=$2 options=$3 groups=$4
-shift 4
+lower=$2 options=$3 groups=$4 program=$5
+shift 5
 for group in $groups; do echo 0 > "$group/cgroup.procs" || exit 125; done
 mount -t overlay -o "lowerdir=$lower,upperdir=upper,workdir=work,$options,volatile" overlay root || exit 125
+if [ "$program" ]; then
+    : > program && mount --bind "$program" program && mount -o remount,bind,ro program || exit 125
+fi
 exec "$@"
 """
 
@@ -61,13 +64,22 @@ class Confinement:
     filter_fd: int | None = None
 
     def command(self, argv: Sequence[str], switch: Sequence[str]) -> list[str]:
-        """Return the whole command line; ``switch`` is what makes the program another user's."""
+        """Return the whole command line; ``switch`` is what makes the program another user's.
+
+        Raises:
+            ImageError: bubblewrap is not installed.
+        """
         lower = self._lay_out()
         apart = ["unshare", "--mount", "--propagation", "private"]
         if not self.privileged:
             apart[1:1] = ["--user", "--map-root-user"]
         script = ["sh", "-c", _SCRIPT, "sh", str(self.room), lower, _OPTIONS[self.privileged]]
         script.append(" ".join(str(group) for group in self.groups))
+        program = executable()
+        if program is None:
+            raise ImageError("bubblewrap, which builds run in, is not there; install it (apt-get install bubblewrap)")
+        # To root inside, /proc/1/exe is a way to bubblewrap that leads past all else: it must be read-only there.
+        script += [program, "./program"] if self.privileged else ["", program]
         return [*apart, "--", "prlimit", "--core=0:0", "--", *script, *self._bubblewrap(), "--", *switch, *argv]
 
     def _lay_out(self) -> str:
@@ -80,12 +92,7 @@ class Confinement:
         return ":".join(f"l{number}" for number in reversed(range(len(self.layers))))
 
     def _bubblewrap(self) -> list[str]:
-        program = executable()
-        if program is None:
-            raise ImageError(
-                "bubblewrap is not installed, which builds run in; install it (apt-get install bubblewrap)"
-            )
-        argv = [program, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+        argv = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         if not self.network:
             argv.append("--unshare-net")
         argv += ["--hostname", "rolf", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from machines import python_on
@@ -216,12 +217,13 @@ def test_finds_people_as_docker_does(store: Store, tiny: Path) -> None:
 
 
 @pytest.mark.root
-def test_an_ordinary_user_builds_too(tmp_path: Path) -> None:
+def test_an_ordinary_user_builds_too() -> None:
     """In a user namespace with one user, on a root filesystem of its own."""
-    tmp_path.chmod(0o755)
-    for above in tmp_path.parents:
-        if above.name.startswith("pytest"):
-            above.chmod(0o755)
+    with TemporaryDirectory() as name:  # the directories of pytest are closed to it
+        _build_as_an_ordinary_user(Path(name))
+
+
+def _build_as_an_ordinary_user(tmp_path: Path) -> None:
     tiny = tiny_layer(tmp_path / "tiny", (*PROGRAMS, "mount"))
     (tiny / "bin/sh").symlink_to("bash")
     for place in (tmp_path, *tmp_path.rglob("*")):

@@ -90,6 +90,13 @@ def test_refuses_what_reaches_past_the_image(make, attack: str) -> None:
         make(f"FROM tiny\nRUN {attack}\n")
 
 
+@pytest.mark.root
+def test_cannot_write_to_the_program_that_confines_it(make) -> None:
+    """Its pid 1 is a file of the host, which root could change (CVE-2019-5736), were it not on a read-only mount."""
+    built = make("FROM tiny\nRUN (: >> /proc/1/exe) 2> /dev/null || chmod 777 /proc/1/exe 2> /said || true\n")
+    assert built.text("/said").endswith(": Read-only file system\n")
+
+
 @pytest.mark.parametrize("network", [False, True])
 def test_reaches_the_network_only_where_that_is_allowed(make, network: bool) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
