@@ -16,8 +16,9 @@ from rolf.environments import Finding, State
 from termgym.errors import TermGymError
 
 _FDS_PER_SHELL = 8
-"""Descriptors that one shell costs its owner: three terminals, report pipe, memfd, and what watches them."""
-_PTYS_PER_SHELL = 3
+"""Descriptors that one shell costs its owner: socket, two terminals, report pipe, memfd, and what watches them."""
+_PTYS_PER_SHELL = 4
+"""Two, and as many for the spare that is made ready beside it."""
 _FEW_SHELLS = 64
 _RLIMIT_COVERS = {"processes": "all that this user runs"}
 """What an rlimit limits where it is not each process alone (getrlimit(2), RLIMIT_NPROC)."""
