@@ -60,8 +60,6 @@ def commands(script: str, first: int = 1) -> list[Command]:
 def _below(node: Node, first: int, conditional: bool = False, depth: int = 0) -> Iterator[Command]:
     """Yield the programs below a node."""
     for each in node.named_children if depth < DEEPEST else ():
-        if each.type == "heredoc_body":
-            continue
         body = each.child_by_field_name("body") if each.type == "redirected_statement" else each
         if body is not None and body.type in _WHOLE:
             for call in read(source(each)).calls:

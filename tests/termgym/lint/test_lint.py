@@ -10,7 +10,7 @@ import pytest
 
 from termgym.errors import TaskError
 from termgym.lint import RULES, Finding, lint_folder
-from termgym.lint.commands import DEEPEST, commands
+from termgym.lint.commands import LONGEST, commands
 from termgym.lint.fetching import fetched
 
 HARBOR = {
@@ -126,8 +126,10 @@ def test_finds_in_terminal_bench(
         {"environment/Dockerfile": "FROM debian:12.5 AS b\nCOPY names.txt /\nFROM scratch\n"
          "COPY --from=b tests/test.sh /x\n"},
         {"environment/Dockerfile": "FROM debian:12.5\nCOPY names.txt /app/\nRUN pip install --no-index x ./y z==1.2\n"},
-        {"tests/test.sh": "#!/bin/bash\nset -e\nif pytest /tests/t.py; then echo 1; else echo 0; fi "
-         "> /logs/verifier/reward.txt\n"},
+        {"tests/test.sh": "#!/bin/bash\nset -e\nif pytest /tests/t.py; then echo 1 > /logs/verifier/reward.txt\n"
+         "else echo 0 > /logs/verifier/reward.txt; fi\n"},
+        {"tests/test.sh": "#!/bin/bash\nset -e\ntrap /tests/fail ERR\npytest /tests/t.py\n"
+         "echo 1 > /logs/verifier/reward.txt\n"},
         {"tests/test.sh": "#!/bin/bash\nset -e\ntrap 'echo 0 > /logs/verifier/reward.txt' ERR\npytest /tests/t.py\n"
          "echo 1 > /logs/verifier/reward.txt\n"},
         {"tests/test.sh": "#!/bin/bash\nset -e\nset +e\npytest /tests/t.py\necho $? > /logs/verifier/reward.txt\n"},
@@ -220,8 +222,8 @@ def test_tells_what_stays_on_this_machine(command: str) -> None:
 
 def test_a_script_made_to_break_the_reader_is_read_in_part() -> None:
     """Third-party folders are looked at before anybody trusts them."""
-    deep = "if true; then\n" * (DEEPEST * 5) + "curl https://x.org/a\n" + "fi\n" * (DEEPEST * 5)
-    assert len(commands(f"true\n{deep}")) >= 1
+    deep = "(" * (LONGEST // 3) + "true" + ")" * (LONGEST // 3)
+    assert commands(f"cd /\n{deep}")[0].name == "cd"
     assert commands("\0" * 99) == []
 
 
