@@ -7,7 +7,7 @@ worlds somebody gets through who guesses (`termgym.weak`), and in how many steps
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from termgym.episode import Episode
 from termgym.errors import SandboxError
 from termgym.event import Event
-from termgym.plan import keys, plan, submit
+from termgym.plan import ActionPlan, keys, submit
 from termgym.tasks.registry import make_task
 from termgym.tasks.task import Task
 from termgym.weak import REPAIRS, guess, haphazard
@@ -73,12 +73,12 @@ def measure(family: str, cause: str, worlds: int, episode: Episode) -> Measured:
         SandboxError: the machine failed, or the oracle does not reach the goal.
     """
     tasks = [make_task(f"{family}/{cause}", seed) for seed in range(worlds)]
-    oracle = [steps(task, (each.command for each in task.oracle), episode) for task in tasks]
+    oracle = [steps(task, iter(task.oracle), episode) for task in tasks]
     solved = [each for each in oracle if each is not None]
     if len(solved) < worlds:
         raise SandboxError(f"the oracle of {family}/{cause} solved {len(solved)} of {worlds} worlds; validate it first")
     hits = [_hits(task, episode) for task in tasks]
-    chance = [steps(task, haphazard(task.instruction, task.seed), episode) is not None for task in tasks]
+    chance = [steps(task, typed(haphazard(task.instruction, task.seed)), episode) is not None for task in tasks]
     return Measured(
         family,
         cause,
@@ -93,17 +93,17 @@ def measure(family: str, cause: str, worlds: int, episode: Episode) -> Measured:
 def _hits(task: Task, episode: Episode) -> int:
     """Return how many of the repairs reach a task's goal, each alone on the untouched world."""
     guesses = [guess(task.instruction, repair) for repair in REPAIRS.values()]
-    return sum(steps(task, iter([command]), episode) is not None for command in guesses)
+    return sum(steps(task, typed([command]), episode) is not None for command in guesses)
 
 
-def steps(task: Task, commands: Iterator[str], episode: Episode) -> int | None:
-    """Return in how many steps commands reach a task's goal; None if they do not.
+def steps(task: Task, plans: Iterator[ActionPlan], episode: Episode) -> int | None:
+    """Return in how many steps plans reach a task's goal; None if they do not.
 
     Raises:
         SandboxError: the machine failed.
     """
     episode.start(task)
-    action = plan(next(commands), timeout=TIMEOUT, expected_exit_code=None)
+    action = next(plans).model_dump_json()
     for _ in range(task.max_steps):
         outcome = episode.step(action)
         if outcome.info["failure_kind"] is not None:
@@ -113,6 +113,11 @@ def steps(task: Task, commands: Iterator[str], episode: Episode) -> int | None:
         if outcome.event is Event.WAITING_INPUT:
             action = keys("C-c", timeout=TIMEOUT)  # it does not know what was asked
             continue
-        command = next(commands, None)
-        action = submit() if command is None else plan(command, timeout=TIMEOUT, expected_exit_code=None)
+        following = next(plans, None)
+        action = submit() if following is None else following.model_dump_json()
     return None
+
+
+def typed(commands: Iterable[str]) -> Iterator[ActionPlan]:
+    """Yield commands as plans that expect nothing."""
+    return (ActionPlan(command=command, timeout=TIMEOUT, expected_exit_code=None) for command in commands)

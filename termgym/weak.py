@@ -89,7 +89,7 @@ def prologue(instruction: str) -> str:
         "}\n"
         "told() {\n"
         '    for one in "${places[@]:0:3}"; do\n'
-        '        cd "$one" && for each in "${said[@]}"; do eval "timeout 2 $each" < /dev/null; done\n'
+        '        cd "$one" && for each in "${said[@]:0:4}"; do eval "timeout 1 $each" < /dev/null; done\n'
         "    done\n"
         "}"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def rows(names: tuple[str, ...], worlds: int, processes: int) -> Iterator[Measur
             print(f"{done} of {len(jobs)} causes, {time.monotonic() - began:.0f} s: {row}", file=sys.stderr)
 
 
-def written(found: Iterator[Measured] | list[Measured]) -> str:
+def written(found: Iterable[Measured]) -> str:
     """Return the file that rows make."""
     lines = [",".join(Measured._fields)]
     lines += [f"{row.family},{row.cause},{row.worlds},{','.join(f'{value:.3f}' for value in row[3:])}" for row in found]
@@ -53,12 +53,12 @@ def written(found: Iterator[Measured] | list[Measured]) -> str:
 @click.option("--worlds", default=5, show_default=True, help="Worlds of each cause.")
 @click.option("--only", multiple=True, type=click.Choice(families()), metavar="NAME", help="Measure this family alone.")
 def main(processes: int, worlds: int, only: tuple[str, ...]) -> None:
-    """Guess at every cause, and write the file."""
-    found = {(row.family, row.cause): row for row in rows(only or families(), worlds, processes)}
-    known = {(row.family, row.cause): row for row in measured()} if FILE.exists() else {}
+    """Guess at every cause, and write the file, each row as soon as it is known."""
     every = [(family, cause) for family in families() for cause in causes(family)]
-    merged = {**known, **found}
-    FILE.write_text(written([merged[each] for each in every if each in merged]))
+    known = {(row.family, row.cause): row for row in measured()} if FILE.exists() else {}
+    for row in rows(only or families(), worlds, processes):
+        known[row.family, row.cause] = row
+        FILE.write_text(written([known[each] for each in every if each in known]))
 
 
 if __name__ == "__main__":
