@@ -28,7 +28,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A task's environment and its verifiers."""
-    return answer_task.write(tmp_path_factory.mktemp("folder"))
+    written: Path = answer_task.write(tmp_path_factory.mktemp("folder"))
+    return written
 
 
 @pytest.fixture(scope="module")
