@@ -95,7 +95,8 @@ def test_shows_whatever_an_agent_sends(mode: str, action: str, event: Event) -> 
     viewer = Viewer(mode, io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     viewer.begin(outcome("☕"))
     viewer.step(action, outcome("☕", event=event))
-    viewer.render()
+    frame = viewer.render()
+    assert {"ansi": str, "human": type(None), "rgb_array": np.ndarray}[mode] is type(frame)
 
 
 def test_human_writes_each_thing_once() -> None:

@@ -212,6 +212,7 @@ def test_close_can_be_repeated(make: Callable[..., Any]) -> None:
     env.reset(seed=0)
     env.close()
     env.close()
+    assert env.closed
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def test_thrown_away_trees_are_taken_apart_while_nobody_waits() -> None:
         for _ in range(5):
             sandbox.start(task).step(b"echo x > f", timeout=10)
         if not sandbox._facts["snapshot"].startswith("overlay"):
-            pytest.skip("this machine has no snapshot that is mounted anew at each start")
+            missing = sandbox.capabilities()["missing"]
+            assert isinstance(missing, dict)
+            pytest.skip(f"no snapshot is mounted anew at each start here: {missing['snapshot overlay']}")
         end = time.monotonic() + 20
         # A tree that is mounted nowhere any more shows as "/", and so does the root of the spare shell.
         while [_link(entry) for entry in descriptors.iterdir()].count("/") > 1:

@@ -63,4 +63,6 @@ def test_marks_nothing_where_nothing_is_missing() -> None:
 def test_turns_any_bytes_into_text(data: bytes, limit: int) -> None:
     capture = Capture(limit)
     capture.add(data)
-    decode(capture.kept(), capture.total).encode("utf-8")
+    text = decode(capture.kept(), capture.total)
+    text.encode("utf-8")
+    assert (text == data.decode("utf-8", "replace")) == (len(data) <= limit), text
