@@ -1,13 +1,15 @@
 """Handing a directory of the host's into a live tree: a stage's files, the oracle's solution.
 
 Where the image leads the target through symbolic links of its own, so it goes; a link or file that the agent put in the
-way is removed instead, so nothing lands where the agent chose.
+way is removed instead, so nothing lands where the agent chose. No process of the agent moves meanwhile.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from termgym.errors import TaskError
@@ -15,7 +17,7 @@ from termgym.sandbox.mending import opened_way, remove_entry
 from termgym.sandbox.syscalls import open_in_root
 from termgym.snapshot.copying import Owner, copy_entry, set_times
 from termgym.snapshot.entry import is_visible
-from termgym.snapshot.walking import opened, opened_root, split, status_at, walk
+from termgym.snapshot.walking import opened_root, split, status_at, walk
 
 
 def hand_in(source: Path, live: Path, image: Path, target: str, owner: Owner) -> None:
@@ -32,7 +34,7 @@ def hand_in(source: Path, live: Path, image: Path, target: str, owner: Owner) ->
             if not path:
                 continue
             parent, last = split(path)
-            with opened(new, parent) as place:
+            with _opened(new, parent) as place:
                 there = status_at(place, last)
                 if stat.S_ISDIR(status.st_mode):
                     directories.append((path, status))
@@ -42,9 +44,19 @@ def hand_in(source: Path, live: Path, image: Path, target: str, owner: Owner) ->
                 copy_entry(directory, name, place, last, status, owner=owner, choose=is_visible)
         for path, status in reversed(directories):
             parent, last = split(path)
-            with opened(new, parent) as place:
+            with _opened(new, parent) as place:
                 os.chmod(last, stat.S_IMODE(status.st_mode), dir_fd=place)
                 set_times(place, last, status)
+
+
+@contextmanager
+def _opened(root: int, path: bytes) -> Iterator[int]:
+    """Open a directory below one of a live tree, no part of whose path is a link."""
+    place = open_in_root(root, os.fsdecode(path) or ".", os.O_RDONLY | os.O_DIRECTORY, follow=False)
+    try:
+        yield place
+    finally:
+        os.close(place)
 
 
 def _place_in(image: Path, target: str) -> str:

@@ -94,6 +94,7 @@ def furnished(view: ImageView) -> Iterator[None]:
     """Bind the tree on the room, and on it what is not the tree's; only as long as a sandbox is being started."""
     syscalls.mount(str(view.live), view.room, None, _MS_BIND | syscalls.MS_REC)
     try:
+        os.close(_open_directory(view.room, "proc"))  # bubblewrap would follow a link there, from the host's root
         _cover(view.devices, view.room, "dev")
         _cover(view.nothing, view.room, "sys")
         for source, name in view.covers:
@@ -105,16 +106,21 @@ def furnished(view: ImageView) -> Iterator[None]:
 
 
 def _cover(source: Path, root: Path, name: str) -> None:
-    """Bind a directory on one of the tree's, which is looked at as it is: no link of the agent's is followed."""
-    try:
-        with opened_root(root) as top:
-            place = syscalls.open_in_root(top, name, os.O_PATH | os.O_DIRECTORY, follow=False)
-    except OSError as error:
-        raise SandboxError(f"/{name} is no directory any more ({error.strerror}), so no shell starts") from error
+    """Bind a directory on one of the tree's."""
+    place = _open_directory(root, name)
     try:
         syscalls.mount(str(source), f"/proc/self/fd/{place}", None, _MS_BIND | syscalls.MS_REC)
     finally:
         os.close(place)
+
+
+def _open_directory(root: Path, name: str) -> int:
+    """Return a descriptor of a directory of the tree, as it is: no link is followed."""
+    try:
+        with opened_root(root) as top:
+            return syscalls.open_in_root(top, name, os.O_PATH | os.O_DIRECTORY, follow=False)
+    except OSError as error:
+        raise SandboxError(f"/{name} is no directory any more ({error.strerror}), so no program starts") from error
 
 
 @contextmanager

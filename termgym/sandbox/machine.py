@@ -440,12 +440,20 @@ class Machine:
     # ---- an image's own: what is handed in, and a verifier on what the agent left
 
     def hand_in(self, request: dict[str, Any]) -> None:
-        """Copy a directory of the host's into the live tree."""
+        """Copy a directory of the host's into the live tree, while no process of the agent can move.
+
+        One that could would put a link in the way of our next step, and that leads from the machine's root.
+        """
         if self.snapshot is None or self._standing is None:
             raise SandboxError("files are handed into the tree of an image; start a task that has one first")
         person = self._standing.person
         owner = (person.uid, person.gid) if request["as_agent"] else (0, 0)
-        hand_in(Path(request["source"]), self.snapshot.live, self._standing.base, request["target"], owner)
+        with stillness.held(self._everybody) as reason:
+            if reason is not None:
+                raise SandboxError(
+                    f"nothing is handed in while the agent's processes move, and they do not stop: {reason}"
+                )
+            hand_in(Path(request["source"]), self.snapshot.live, self._standing.base, request["target"], owner)
 
     def begin_verification(self, request: dict[str, Any]) -> list[int]:
         """Kill every process and start a verifier; return its output, and a descriptor that its end makes readable."""

@@ -262,3 +262,55 @@ def test_directory_is_handed_in_where_the_image_says(sandbox: LocalSandbox, tmp_
         session = sandbox.start(imaged_task(), image=replace(image, user="ann"))
         sandbox.copy_in(str(source), "/home/ann", as_agent=True)
         assert said(session, "stat -c %u:%g /home/ann/deep /home/ann/deep/file") == "1001:1002\n1001:1002"
+
+
+def test_nothing_lands_on_the_host_however_the_agent_moves(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    """An absolute link of the agent's would lead the supervisor, who is root, from the host's root."""
+    image, outside = tiny_image(tmp_path / "image"), tmp_path / "outside"
+    source = tmp_path / "source"
+    (source / "a/b").mkdir(parents=True)
+    for number in range(50):
+        (source / "a/b" / str(number)).write_text("handed in")
+    outside.mkdir()
+    (outside / "b").mkdir()
+    (outside / "b/49").write_text("the host's")
+    session = sandbox.start(imaged_task(), image=image)
+    turns = f"ln -s {outside} a; rm -r a; mkdir -p a/b; mv a c; rm -r c"
+    swap = f"mkdir /x; cd /x; (while :; do {turns}; done) &>/dev/null & cd /"
+    said(session, swap)
+    for _ in range(20):
+        sandbox.copy_in(str(source), "/x")
+    assert os.listdir(outside / "b") == ["49"]
+    assert (outside / "b/49").read_text() == "the host's"
+
+
+@pytest.mark.parametrize("name", ["proc", "dev", "sys"])
+def test_image_whose_mount_points_are_links_is_refused(sandbox: LocalSandbox, tmp_path: Path, name: str) -> None:
+    image = tiny_image(tmp_path / "image")
+    place = Path(image.layers[0], name)
+    if place.exists():
+        place.rmdir()
+    place.symlink_to(tmp_path / "host")
+    with pytest.raises(TaskError, match=f"/{name} of the image is no directory"):
+        sandbox.start(imaged_task(), image=image)
+    assert not (tmp_path / "host").exists()
+
+
+def test_links_of_an_image_lead_nowhere_on_the_host(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    """What is laid over an image, read of it and handed into it stays in it."""
+    image, host = tiny_image(tmp_path / "image"), tmp_path / "host"
+    host.mkdir()
+    layer = Path(image.layers[0])
+    for name in ("passwd", "group"):
+        (host / name).write_text((layer / "etc" / name).read_text().replace("ann", "bob"))
+        (layer / "etc" / name).unlink()
+        (layer / "etc" / name).symlink_to(host / name)
+    for name in ("hosts", "resolv.conf"):
+        (layer / "etc" / name).symlink_to(host / name)
+    (layer / "work").symlink_to(host)
+    with pytest.raises(TaskError, match=r"no user 'bob'.*has none"):
+        sandbox.start(imaged_task(), image=replace(image, user="bob"))
+    session = sandbox.start(imaged_task(), image=replace(image, workdir="/work"))
+    assert said(session, "pwd; ls -l /etc/hosts").startswith("/\n-rw")
+    sandbox.copy_in(str(layer / "etc"), "/work/deep")
+    assert sorted(os.listdir(host)) == ["group", "passwd"]
