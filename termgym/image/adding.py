@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
+import subprocess
 import tarfile
 import urllib.request
 from collections.abc import Sequence
@@ -17,8 +18,10 @@ from termgym.image.context import Entry, Origin
 from termgym.image.copying import LARGEST, Copy, Placed, plan_copy
 from termgym.image.dockerfile import Step
 from termgym.image.layering import ROOT
+from termgym.image.running import SHOWN
 from termgym.image.state import State
 from termgym.image.tree import Tree
+from termgym.sandbox.bubblewrap import executable
 
 if TYPE_CHECKING:
     from termgym.image.builder import Build
@@ -123,14 +126,22 @@ def _owner_of(build: Build, entry: Entry) -> tuple[int, int]:
 
 
 def _unpack(step: Step, path: str, place: Path) -> None:
-    """Unpack an archive."""
+    """Unpack an archive, by a tar that can write nowhere else: what it holds is not to be trusted."""
+    name = os.path.basename(path)
     try:
         with tarfile.open(path) as archive:
-            members = archive.getmembers()
-            if sum(member.size for member in members) > LARGEST:
-                raise step.fault(
-                    f"{os.path.basename(path)} unpacks to more than {LARGEST >> 30} GiB", "unpack it in a RUN"
-                )
-            archive.extractall(place, members, numeric_owner=True, filter="tar")
-    except (tarfile.TarError, OSError) as error:
-        raise step.fault(f"{os.path.basename(path)} cannot be unpacked ({error})", "correct the archive") from error
+            if sum(member.size for member in archive) > LARGEST:
+                raise step.fault(f"{name} unpacks to more than {LARGEST >> 30} GiB", "unpack it in a RUN")
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise step.fault(f"{name} cannot be unpacked ({error})", "correct the archive") from error
+    argv = [executable() or "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--die-with-parent"]
+    argv += ["--ro-bind", "/", "/", "--dev", "/dev"]
+    argv += ["--bind", str(place), str(place), "--cap-drop", "ALL"]
+    if os.geteuid() == 0:
+        argv += [
+            word for name in ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID") for word in ("--cap-add", f"CAP_{name}")
+        ]
+    argv += ["tar", "--extract", "--numeric-owner", "--preserve-permissions", f"--directory={place}", f"--file={path}"]
+    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise step.fault(f"{name} cannot be unpacked ({done.stderr.strip()[-SHOWN:]})", "correct the archive")

@@ -30,6 +30,8 @@ class Layer:
         self._may_give = may_give
         self.ungiven = False
         """Whether something should belong to another user, and this user cannot give it away."""
+        self._made = {"/"}
+        """Directories of the layer. Whatever else is in it may be a link, and lead to the host's files."""
         make_directory(root)
 
     def directory(self, path: str, owner: tuple[int, int] = ROOT, mode: int = 0o755) -> Path:
@@ -41,13 +43,14 @@ class Layer:
             mode: of what is new.
         """
         place = self.root / path.lstrip("/")
-        if path == "/" or place.is_dir():
+        if path in self._made:
             return place
         self.directory(posixpath.dirname(path), owner, mode)
         there = self.below.find(path, follow=False)
         if os.path.lexists(place) or (there and not there.is_directory):
             raise Misplaced(f"{path} is no directory in the image")
         place.mkdir()
+        self._made.add(path)
         if there is None:
             place.chmod(mode)
             self._give(place, owner)
@@ -78,7 +81,7 @@ class Layer:
                 self._give(place, owner)
                 place.chmod(stat.S_IMODE(entry.found.status.st_mode) if mode is None else mode)
             return
-        if (place.is_dir() and not place.is_symlink()) or (there and there.is_directory):
+        if path in self._made or (there and there.is_directory):
             raise Misplaced(f"{path} is a directory in the image, and {entry.found.path} is none")
         place.unlink(missing_ok=True)
         self._copy(entry.found, place, owner, mode)

@@ -45,13 +45,16 @@ class Mounts:
         """Return what makes a difference to the layer."""
         return [[each.kind, each.target, each.copy.describe() if each.copy else None] for each in self.items]
 
-    def words(self, room: Path) -> list[str]:
-        """Make what is mounted in a scratch directory; return bubblewrap's words."""
+    def words(self, room: Path, tree: Tree) -> list[str]:
+        """Make what is mounted in a scratch directory; return bubblewrap's words.
+
+        A target is resolved in the image before: bubblewrap would follow a link of the image's to the host.
+        """
         words: list[str] = []
         for number, mount in enumerate(self.items):
-            place = room / f"mount{number}"
+            place, target = room / f"mount{number}", tree.resolve(mount.target)
             if mount.kind == "tmpfs":
-                words += ["--tmpfs", mount.target]
+                words += ["--tmpfs", target]
                 continue
             if mount.copy is not None:
                 layer = Layer(place, Tree([], self.prefix), may_give=self.may_give)
@@ -60,7 +63,7 @@ class Mounts:
             else:
                 make_directory(place, mount.mode)
                 source = place
-            words += ["--bind", str(source), mount.target]
+            words += ["--bind", str(source), target]
         return words
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from termgym.image.builder import Build
 
 _SCRIPT = "script"
+_MOUNTED = ("/proc", "/dev", "/sys")
+"""Where bubblewrap mounts; a link there would lead it elsewhere."""
 
 
 def do_run(build: Build, state: State, step: Step, person: Person, further: Mapping[str, str]) -> None:
@@ -45,6 +47,10 @@ def do_run(build: Build, state: State, step: Step, person: Person, further: Mapp
     there = tree.find(state.workdir)
     if there is None or not there.is_directory:
         raise step.fault(f"the working directory {state.workdir} is not in the image", "name it by WORKDIR")
+    for path in _MOUNTED:
+        mounted = tree.find(path, follow=False)
+        if mounted is not None and not mounted.is_directory:
+            raise step.fault(f"{path} is no directory in the image", "leave it as the base has it")
     env = {"HOME": person.home, **further, **state.run_environment}
     mounts = plan_mounts(build, state, step)
     parts = {"run": argv, "script": script, "env": sorted(env.items()), "cwd": state.workdir, "network": network,
@@ -94,7 +100,7 @@ def _run(build: Build, state: State, step: Step, room: Path, program: _Program) 
         env,
         program.network,
         resolver=resolver,
-        mounts=program.mounts.words(room),
+        mounts=program.mounts.words(room, program.tree),
         given=given,
     )
     try:

@@ -7,6 +7,7 @@ import os
 import platform
 import select
 import signal
+import stat
 import subprocess
 import time
 from collections import deque
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from termgym.errors import SandboxUnavailable
 from termgym.image.confinement import NOT_MOUNTED, Confinement
+from termgym.image.tree import Tree
 from termgym.sandbox import callfilter
 from termgym.sandbox.cgroups import Group, hierarchies, make_group, parents, remove_orphans
 
@@ -170,6 +172,6 @@ def _filtered() -> Iterator[int | None]:
 
 def clean_up(room: Path, resolver: str, *, was_there: bool) -> None:
     """Take away what the mount of resolv.conf left in the layer."""
-    left = room / "upper" / resolver.lstrip("/")
-    if resolver and not was_there and left.is_file() and not left.stat().st_size:
-        left.unlink()
+    left = Tree([room / "upper"], "").find(resolver, follow=False) if resolver and not was_there else None
+    if left is not None and stat.S_ISREG(left.status.st_mode) and not left.status.st_size:
+        os.unlink(left.sources[0])

@@ -219,13 +219,36 @@ def test_unpacks_archives_with_their_owners_and_keeps_them_in_their_target(make)
         assert (found.status.st_uid, found.status.st_gid) == (7, 8)
 
 
-@pytest.mark.parametrize("name", ["../../out", "/../../out"])
-def test_refuses_an_archive_that_leads_out(make, name: str) -> None:
-    raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode="w") as archive:
-        archive.addfile(tarfile.TarInfo(name))
-    with pytest.raises(ImageError, match=r"pack\.tar cannot be unpacked"):
-        make("FROM tiny\nADD pack.tar /x/\n", {"pack.tar": raw.getvalue()})
+def test_unpacks_an_archive_nowhere_else(make, tmp_path: Path) -> None:
+    """By its names, by a link that it brings, or by a hard link to a file of the host."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    link, through, hard = tarfile.TarInfo("link"), tarfile.TarInfo("link/made"), tarfile.TarInfo("hard")
+    link.type, link.linkname = tarfile.SYMTYPE, str(outside)
+    hard.type, hard.linkname = tarfile.LNKTYPE, str(outside / "kept")
+    for members in ([tarfile.TarInfo(f"../../../../../..{outside}/made")], [link, through], [hard]):
+        raw = io.BytesIO()
+        with tarfile.open(fileobj=raw, mode="w") as archive:
+            for member in members:
+                archive.addfile(member)
+        with pytest.raises(ImageError, match=r"pack\.tar cannot be unpacked"):
+            make("FROM tiny\nADD pack.tar /x/\n", {"pack.tar": raw.getvalue()})
+        assert [path.name for path in outside.iterdir()] == ["kept"]
+
+
+def test_never_writes_through_a_link_that_it_copied(make, tmp_path: Path) -> None:
+    """A link from one source and a directory of that name from another: the file must not come to lie on the host."""
+    outside = tmp_path / "outside"
+    (outside / "sub").mkdir(parents=True)
+    outside.chmod(0o700)
+    (tmp_path / "context/one").mkdir(parents=True)
+    (tmp_path / "context/one/x").symlink_to(outside)
+    for files in ({"two/x/file": "bad"}, {"two/x/sub/file": "bad"}):
+        with pytest.raises(ImageError, match="/t/x is no directory in the image"):
+            make("FROM tiny\nCOPY one two /t/\n", files)
+        assert [str(path.relative_to(outside)) for path in outside.rglob("*")] == ["sub"]
+        assert outside.stat().st_mode & 0o777 == 0o700
 
 
 def test_does_not_read_a_huge_file_that_is_not_copied_and_refuses_one_that_is(make, tmp_path: Path) -> None:

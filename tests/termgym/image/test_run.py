@@ -200,6 +200,24 @@ def test_shows_files_only_while_a_program_runs(make) -> None:
     assert any("no secret is given to a build" in note for note in built.image.notes)
 
 
+def test_mounts_nothing_through_a_link_of_the_image(make, tmp_path: Path) -> None:
+    """bubblewrap makes what it mounts on, and follows the image's links in a root of its own, with the host in it."""
+    text = (
+        f"FROM tiny\nRUN ln -s /oldroot{tmp_path} /link\n"
+        "RUN --mount=type=cache,target=/link/made echo a > /link/made/b; ls -d /oldroot/*/* > /said\n"
+    )
+    assert "/oldroot" in make(text).text("/said")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["context"]
+
+
+@pytest.mark.parametrize("name", ["sys", "dev"])
+def test_refuses_a_link_where_it_would_mount(make, tmp_path: Path, name: str) -> None:
+    (tmp_path / "context/d").mkdir(parents=True)
+    (tmp_path / "context/d" / name).symlink_to(f"/oldroot{tmp_path}")
+    with pytest.raises(ImageError, match=f"/{name} is no directory in the image; leave it as the base has it"):
+        make("FROM tiny\nCOPY d /\nRUN echo\n")
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
