@@ -1,7 +1,8 @@
 """A job finds no room on the disk: a deleted log that is still held, one that never ends, a cache, or a reserve.
 
 The disk is the episode's own, `Limits.disk_bytes` large. Overlay snapshots bound it and count what is written from the
-start of the episode on, by services therefore. Copying snapshots (``manifest``, ``rsync``) do not bound it: no symptom.
+start of the episode on, by services therefore. Copying snapshots (``manifest``, ``rsync``) do not bound it: there the
+job finds room, and only the limit on a single file keeps the host's disk from being filled.
 """
 
 from __future__ import annotations
@@ -210,7 +211,7 @@ def _task(
             *(at.filled(folder, name, size) for size, folder, name in shares),
             *services,
         ),
-        limits=Limits(disk_bytes=DISK),
+        limits=Limits(disk_bytes=DISK, file_bytes=DISK),
         allowed=(
             *(f"{at.root}/{folder}/**" for folder in ("log", "run", "out")),
             *(at.cache, f"{at.cache}/**", "/srv/reserve/**"),

@@ -6,8 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from termgym.assignment import sandbox_opener
+from termgym.episode import Episode
+from termgym.options import Options
+from termgym.plan import plan
 from termgym.tasks import make_task
-from termgym.tasks.families.disk_full import scene
+from termgym.tasks.families.disk_full import DISK, scene
 from termgym.tasks.world import World
 
 SEED = 2
@@ -63,3 +67,16 @@ def test_what_makes_no_room_or_costs_others_does_not_count(
 def test_other_ways_count_too(attempt: Callable[..., bool], cause: str, commands: tuple[str, ...]) -> None:
     """The outcome counts: also a log that is emptied through the one who holds it."""
     assert _play(attempt, cause, commands)
+
+
+def test_where_nothing_bounds_the_disk_the_hosts_is_not_filled() -> None:
+    """A copying snapshot lies on the host's own disk; a recorder without end must not have it all."""
+    options = Options.of({"snapshot": "manifest"})
+    episode = Episode(sandbox_opener(options), options)
+    try:
+        at = scene(World("disk-full", "", SEED))
+        episode.start(make_task("disk-full/endless", SEED))
+        seen = episode.step(plan(f"stat -c %s {at.root}/log/{at.leftover}.log"))
+        assert seen.stdout == f"{DISK}\n"
+    finally:
+        episode.close()
