@@ -85,3 +85,32 @@ def test_ordinary_user_lives_in_an_image_as_root_does() -> None:
     for other in results.values():
         for name in ("untouched", "changes", "digest", "verified"):
             assert other[name] == told[name], name
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="an ordinary user's processes are bounded by RLIMIT_NPROC")
+def test_root_without_a_group_that_counts_its_processes_is_refused() -> None:
+    """RLIMIT_NPROC does not hold for root: a fork bomb would be the machine's end."""
+    code = f"""
+import sys, tempfile
+from pathlib import Path
+sys.path.insert(0, {str(SHARED)!r})
+from toy_images import imaged_task, tiny_image
+from termgym.errors import SandboxUnavailable
+from termgym.sandbox import open_sandbox
+from termgym.tasks.task import Task
+with tempfile.TemporaryDirectory() as scratch:
+    image = tiny_image(Path(scratch, "tiny"))
+    sandbox = open_sandbox("local")
+    try:
+        sandbox.start(imaged_task(), image=image)
+    except SandboxUnavailable as error:
+        print(error)
+    print(sandbox.start(Task(id="plain", instruction="")).step(b"id -u", timeout=10).stdout.decode())
+    sandbox.close()
+"""
+    done = python_on(code, setup=("mount -t tmpfs none /sys/fs/cgroup",))
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert "an image runs as root, whose processes only a control group can count" in told[0]
+    assert "pids controller" in told[0]
+    assert told[1] == "1000"
