@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from termgym.checks import Check, FileHash, OutputContains
-from termgym.plan import ActionPlan
 from termgym.tasks.family import Family, act, holds, sha256
 from termgym.tasks.task import HOME, FileSpec, Task
 from termgym.tasks.world import NOUNS, PLACES, PROJECTS, TOOL_TRACES, World, phrase, prose, text
@@ -140,7 +139,7 @@ def _goal(at: Scene) -> tuple[Check, ...]:
 
 def _task(world: World, at: Scene, wrong: Mapping[str, str], complaint: str) -> Task:
     """Return the task in which some links have a wrong text."""
-    repair: list[ActionPlan] = [act(f"ln -sfn {at.targets[link]} {link}") for link in wrong]
+    repair = act(" && ".join(f"ln -sfn {at.targets[link]} {link}" for link in wrong))
     return Task(
         id=world.name,
         instruction=_instruction(world, at),
@@ -157,7 +156,7 @@ def _task(world: World, at: Scene, wrong: Mapping[str, str], complaint: str) -> 
         ),
         allowed=(*(f"{at.root}/{link}" for link in at.links), *TOOL_TRACES),
         symptom=(act(f"{at.root}/status", OutputContains(pattern=complaint, stream="stderr"), exits=1),),
-        oracle=(act(f"cd {at.root}"), *repair, act("./status", OutputContains(pattern=f"release {at.releases[-1]}$"))),
+        oracle=(act(f"cd {at.root}"), repair, act("./status", OutputContains(pattern=f"release {at.releases[-1]}$"))),
     )
 
 
