@@ -43,7 +43,7 @@ def tiny_layer(layer: Path, programs: tuple[str, ...] = PROGRAMS) -> Path:
     for name in ("bin", "etc", "home/ann", "proc", "root", "srv", "tmp"):
         (layer / name).mkdir(parents=True)
     for program in programs:
-        found = shutil.which(program, path="/usr/bin:/bin")
+        found = shutil.which(program, path="/usr/bin:/bin:/usr/sbin:/sbin")
         assert found is not None
         shutil.copy(found, layer / "bin" / program)
         told = subprocess.run(["ldd", found], capture_output=True, text=True, check=True).stdout

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_images import host_image, imaged_task, tiny_image, tiny_layer
+from toy_images import PROGRAMS, host_image, imaged_task, tiny_image, tiny_layer
 
 from termgym.errors import SandboxUnavailable, SnapshotError, TaskError
 from termgym.image.image import Image
@@ -133,6 +133,22 @@ def test_user_of_the_image_is_the_agent(sandbox: LocalSandbox, tiny: Image) -> N
 def test_users_are_found_as_docker_finds_them(sandbox: LocalSandbox, tiny: Image, user: str, ids: str) -> None:
     session = sandbox.start(imaged_task(), image=replace(tiny, user=user))
     assert said(session, "id -u; id -g; id -G") == ids
+
+
+@ROOT
+@pytest.mark.parametrize("program", ["setpriv", "chroot", ""])
+def test_image_has_to_have_a_program_that_becomes_its_user(sandbox: LocalSandbox, tmp_path: Path, program: str) -> None:
+    """Either of two does, and root needs neither: alpine has none of them."""
+    others = tuple(name for name in PROGRAMS if name != "setpriv")
+    layer = tiny_layer(tmp_path / "layer", (*others, *([program] if program else [])))
+    image = Image("becoming", (str(layer),), workdir="/srv")
+    assert said(sandbox.start(imaged_task(), image=image), "id -u; id -G") == "0\n0 10"
+    if program:
+        session = sandbox.start(imaged_task(), image=replace(image, user="ann"))
+        assert said(session, "id -u; id -g; id -G; pwd") == "1001\n1002\n1002 10\n/srv"
+    else:
+        with pytest.raises(TaskError, match="neither setpriv"):
+            sandbox.start(imaged_task(), image=replace(image, user="ann"))
 
 
 def test_programs_beside_the_shell_live_in_the_image(sandbox: LocalSandbox, tiny: Image) -> None:
