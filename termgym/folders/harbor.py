@@ -66,11 +66,11 @@ def read_harbor(folder: Path, host: Mapping[str, str]) -> FolderTask:
 def _task(document: Document, folder: Path, host: Mapping[str, str], own: House, notes: list[str]) -> Task:
     env = filled(document.environment.env, host, "environment.env", notes)
     image, container = recipe(document, folder, env, notes)
-    stages = tuple(_stage(document, step, folder, host, notes) for step in document.steps or ())
+    stages = tuple(_stage(document, step, folder, host, own, notes) for step in document.steps or ())
     verifier = solution = None
     if not stages:
         tests = scripts.gathered(folder / "tests", folder)
-        verifier = _verifier(document.verifier, None, scripts.tests(tests, folder, "tests"), host, notes)
+        verifier = _verifier(document.verifier, None, scripts.tests(tests, folder, "tests"), host, own, notes)
         solution = _solution(document, folder / "solution", folder, host, notes)
     return Task(
         id=own.id or (folder.name if document.task is None else document.task.name),
@@ -88,7 +88,9 @@ def _task(document: Document, folder: Path, host: Mapping[str, str], own: House,
     )
 
 
-def _stage(document: Document, step: Step, folder: Path, host: Mapping[str, str], notes: list[str]) -> Stage:
+def _stage(
+    document: Document, step: Step, folder: Path, host: Mapping[str, str], own: House, notes: list[str]
+) -> Stage:
     directory = folder / "steps" / step.name
     if not directory.is_dir():
         raise FolderError(f"{directory}: is missing, though task.toml names the step {step.name!r}; add the directory")
@@ -102,7 +104,7 @@ def _stage(document: Document, step: Step, folder: Path, host: Mapping[str, str]
         name=step.name,
         instruction=_instruction(directory / "instruction.md", folder),
         verifier=_verifier(
-            step.verifier, document.verifier, scripts.tests(tests, folder, f"steps/{step.name}/tests"), host, notes
+            step.verifier, document.verifier, scripts.tests(tests, folder, f"steps/{step.name}/tests"), host, own, notes
         ),
         solution=_solution(
             document, own_solution if own_solution.exists() else folder / "solution", folder, host, notes
@@ -113,7 +115,12 @@ def _stage(document: Document, step: Step, folder: Path, host: Mapping[str, str]
 
 
 def _verifier(
-    table: VerifierTable, general: VerifierTable | None, directory: str, host: Mapping[str, str], notes: list[str]
+    table: VerifierTable,
+    general: VerifierTable | None,
+    directory: str,
+    host: Mapping[str, str],
+    own: House,
+    notes: list[str],
 ) -> Verifier:
     env = {**(general.env if general else {}), **table.env}
     user = table.user if table.user is not None or general is None else general.user
@@ -122,6 +129,7 @@ def _verifier(
         timeout=table.timeout_sec,
         env=filled(env, host, "verifier.env", notes),
         user="" if user is None else str(user),
+        guard=own.guard,
     )
 
 

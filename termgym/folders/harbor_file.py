@@ -106,10 +106,12 @@ def _name(made: Table, task: Task, name: str) -> None:
 
 def _house(made: Table, task: Task) -> None:
     """Write down what the format cannot say, and no more."""
+    verifiers = (task.verifier, *(stage.verifier for stage in task.stages))
     own: Table = {
         "max_steps": task.max_steps if task.max_steps != STEPS else None,
         "allowed": list(task.allowed) if task.allowed != ANYWHERE else None,
         "limits": None,
+        "guard": False if any(not each.guard for each in verifiers if each is not None) else None,
     }
     if not _plain(task.limits):
         own["limits"] = {name: value for name, value in asdict(task.limits).items() if value is not None}

@@ -32,6 +32,8 @@ class House(Table):
     """Globs of paths that may change without state drift."""
     id: Annotated[str, Field(min_length=1)] | None = None
     """What the task is called, where neither [task] nor the folder's name says it."""
+    guard: bool = True
+    """Whether a verifier is shown the image's own programs where the agent changed them; false if that is the task."""
     limits: dict[str, float | None] | None = None
     """Fields of ``termgym.Limits``, where [environment] cannot say them; then it says nothing of them."""
     task: str | None = None

@@ -124,12 +124,9 @@ def _command_line(entry: str) -> bytes | None:
     """Return how a process was started; None: it has ended, and perhaps waits for its parent to ask."""
     try:
         with open(f"/proc/{entry}/cmdline", "rb") as file:
-            line = file.read(LIMIT).rstrip(b"\0").replace(b"\0", b" ")
-        with open(f"/proc/{entry}/stat", "rb") as file:
-            state = file.read().rpartition(b")")[2].split()[0]
+            return file.read(LIMIT).rstrip(b"\0").replace(b"\0", b" ") or None
     except OSError:
         return None
-    return None if state in (b"Z", b"X") else line
 
 
 def _found(pattern: str, data: bytes) -> bool:

@@ -25,6 +25,7 @@ from termgym.checks import (
 from termgym.errors import FolderError
 from termgym.folders import outside, read_folder, write_folder
 from termgym.plan import ActionPlan
+from termgym.sandbox.environment import EPOCH
 from termgym.tasks import FileSpec, Task, causes, families, make_task
 from termgym.tasks.family import sha256
 
@@ -104,6 +105,10 @@ def test_what_does_not_show_outside_is_told(tmp_path: Path) -> None:
     table = (tmp_path / "own" / "task.toml").read_text()
     assert "/srv/data is not mounted read-only" in table
     assert "shell variable MODE is not looked at" in table
+    written = json.loads((tmp_path / "own" / "tests" / "checks.json").read_text())["checks"]
+    assert written == [{"type": "file_exists", "path": "/home/agent/x"}]
+    with pytest.raises(FolderError, match="has no goal that shows from outside the shell"):
+        write_folder(replace(task, goal=goal[:1]), tmp_path / "variable")
     with pytest.raises(FolderError, match="tree='/usr' lies on this host"):
         write_folder(replace(task, tree="/usr"), tmp_path / "tree")
 
@@ -117,6 +122,10 @@ def test_bytes_and_odd_names_survive(tmp_path: Path) -> None:
     task = Task(id="odd", instruction="Grüße", goal=(FileExists(path="~/x"),), files=files, setup="echo 'ü'\n")
     write_folder(task, tmp_path / "odd")
     assert read_folder(tmp_path / "odd").task == task
+
+
+def test_the_files_are_as_old_as_here(exported: Path) -> None:
+    assert f"-exec touch -h -d @{EPOCH} {{}} +" in (exported / "environment" / "prepare.sh").read_text()
 
 
 def judged(checks: list[Check], home: Path, tmp_path: Path) -> str:

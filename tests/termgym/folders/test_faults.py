@@ -48,6 +48,10 @@ TOML = {
         "environment_mode='shared' does not go with",
     ),
     "own-image": ("[verifier.environment]\ndocker_image = 'x'\n", "line 1: the verifier brings a container of its own"),
+    "in-a-text": (
+        '[metadata]\nnote = """\n[environment]\ncpus = 1\n"""\n[environment]\ncpus = -1\n',
+        r"line 7: environment.cpus=-1 \(line 7\)",
+    ),
     "house": (
         "[metadata.rolf]\nmax_steps = 0\n",
         r"line 2: max_steps=0 \(line 2\): should be greater than or equal to 1",

@@ -60,6 +60,15 @@ def test_an_edited_folder_is_another_task_and_leaves_the_one_that_was_read(alter
     assert "reward.txt" in files(before.verifier.directory)["test.sh"]
 
 
+def test_permission_bits_are_content_too(altered: Callable[..., Path], folder: Where) -> None:
+    path = altered("harbor-context")
+    (path / "environment" / "src" / "tool.x").chmod(0o644)
+    found = read_folder(path).task.image
+    assert found != read_folder(folder("harbor-context")).task.image
+    assert found is not None
+    assert (Path(found.context) / "src" / "tool.x").stat().st_mode & 0o777 == 0o644
+
+
 def test_defaults_are_the_formats(folder: Where) -> None:
     for name in ("harbor-minimal", "harbor-empty-toml"):
         task = read_folder(folder(name)).task

@@ -155,3 +155,16 @@ def test_a_task_without_image_and_without_a_visible_goal_cannot_be_exported(tmp_
     with pytest.raises(FolderError, match="has no goal that shows from outside"):
         write_folder(Task(id="x", instruction="Look around."), tmp_path / "x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_task_about_the_system_keeps_its_unguarded_verifier(folder: Where, tmp_path: Path) -> None:
+    """Else the agent's work on the system's programs would be hidden from who judges it."""
+    task = read_folder(folder("harbor-minimal")).task
+    assert task.verifier is not None
+    assert task.verifier.guard
+    open_task = replace(task, verifier=replace(task.verifier, guard=False))
+    write_folder(open_task, tmp_path / "open")
+    assert "guard = false" in (tmp_path / "open/task.toml").read_text()
+    again = read_folder(tmp_path / "open").task
+    assert again.verifier is not None
+    assert not again.verifier.guard
