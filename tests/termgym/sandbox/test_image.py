@@ -330,3 +330,20 @@ def test_links_of_an_image_lead_nowhere_on_the_host(sandbox: LocalSandbox, tmp_p
     assert said(session, "pwd; ls -l /etc/hosts").startswith("/\n-rw")
     sandbox.copy_in(str(layer / "etc"), "/work/deep")
     assert sorted(os.listdir(host)) == ["group", "passwd"]
+
+
+def test_network_is_the_hosts_only_where_it_is_asked_for(tiny: Image) -> None:
+    resolving = Path("/etc/resolv.conf").read_text()
+    for network in (False, True):
+        sandbox = open_sandbox("local", network=network)
+        try:
+            session = sandbox.start(imaged_task(), image=tiny)
+            assert said(session, "cat /etc/resolv.conf") == (resolving.strip() if network else "")
+            devices = said(session, "while read -r name _; do echo $name; done < /proc/net/dev").split()[2:]
+            own = [line.split()[0] for line in Path("/proc/net/dev").read_text().splitlines()[2:]]
+            assert devices == (own if network else ["lo:"])
+            missing = sandbox.capabilities()["missing"]
+            assert isinstance(missing, dict)
+            assert ("image network" in missing) == (network and os.getuid() == 0)
+        finally:
+            sandbox.close()
