@@ -31,6 +31,16 @@ class Shell(NamedTuple):
     report_fd: int
     script_fd: int
 
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """Our ends, in the order above."""
+        return self[1:]
+
+    def hang_up(self) -> None:
+        """Close our ends."""
+        for fd in self.lines:
+            os.close(fd)
+
 
 def start_bash(
     prefix: Sequence[str], *, env: Mapping[str, str], ptmx: str, files: Mapping[int, int], owner: tuple[int, int] | None

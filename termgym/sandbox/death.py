@@ -9,6 +9,7 @@ import signal
 import time
 
 from termgym.errors import SandboxError
+from termgym.sandbox.cgroups import Group
 from termgym.sandbox.processes import children, descendants, inner_pid, is_zombie
 
 KILL_DEADLINE = 10.0  # [s]
@@ -33,6 +34,22 @@ def kill_descendants(shell: int | None) -> None:
             if pid != shell:  # its status belongs to whoever waits for it
                 collect(pid)
         time.sleep(0.0005)
+
+
+def empty(group: Group) -> None:
+    """Kill what is in a control group until nothing is.
+
+    Raises:
+        SandboxError: something survived.
+    """
+    end = time.monotonic() + KILL_DEADLINE
+    while left := group.processes():
+        if time.monotonic() > end:
+            raise SandboxError(f"processes {sorted(left)} are still alive {KILL_DEADLINE:.0f} s after SIGKILL")
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.001)
 
 
 def ended(pid: int, seconds: float) -> int | None:

@@ -4,46 +4,32 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import errno
-import functools
-import hashlib
-import json
 import os
-import stat
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from termgym.errors import SandboxError, SandboxLost, SandboxUnavailable, TaskError
 from termgym.image.image import Image
 from termgym.result import Completed
+from termgym.sandbox import places
 from termgym.sandbox.birth import START_DEADLINE
 from termgym.sandbox.client import Supervisor, isolated_supervisor, unsafe_supervisor
-from termgym.sandbox.environment import AGENT_GID, AGENT_UID, faketime_library, frozen_clock, pinned
+from termgym.sandbox.environment import AGENT_GID, AGENT_UID, pinned
 from termgym.sandbox.hearing import hear
 from termgym.sandbox.imaged import imaged
 from termgym.sandbox.measuring import Meter, open_meter
 from termgym.sandbox.processes import descendants, inhabitants, listening_ports, look
-from termgym.sandbox.reading import read_place
 from termgym.sandbox.seen import FileStatus, Metrics, Process
-from termgym.sandbox.syscalls import open_in_root
 from termgym.sandbox.verdicts import answered, requested
+from termgym.sandbox.wishes import clock_variables, recipe, start_request
 from termgym.session.session import Session
 from termgym.session.terminal import Terminal
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.tasks.task import HOME, Limits, Task
 from termgym.verification.request import Verification, Verified
 
-_KINDS = {
-    stat.S_IFREG: "file",
-    stat.S_IFDIR: "dir",
-    stat.S_IFLNK: "symlink",
-    stat.S_IFIFO: "fifo",
-    stat.S_IFSOCK: "socket",
-}
-_NOT_THERE = (errno.ENXIO, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENAMETOOLONG, errno.EAGAIN)
-_ATTEMPTS = 64
-"""At finding a path while directories above it are renamed (EAGAIN, openat2(2)); the agent may do that without end."""
 _LONGEST_RUN = 86_400.0  # [s]
 _BUILD = 120.0
 """A start's own time: building an initial state [s]."""
@@ -79,7 +65,7 @@ class LocalSandbox:
         self._isolated = isolated
         self._limits = limits
         self._output_limit = output_limit
-        self._clock = _clock_variables(clock, isolated=isolated)
+        self._clock = clock_variables(clock, isolated=isolated)
         self._supervisor: Supervisor = isolated_supervisor() if isolated else unsafe_supervisor()
         self._machine = self._supervisor.name_machine()
         self._network = network
@@ -118,13 +104,13 @@ class LocalSandbox:
         self._image = image
         self._watch = tuple(watch)
         self._env = pinned()
-        request = _request(task, self._limits or task.limits, self._env, self._clock)
+        request = start_request(task, self._limits or task.limits, self._env, self._clock)
         request |= imaged(image, network=self._network)
         self._end_session()
         takes = len(task.services) * START_DEADLINE
         reply, fds = self._ask("start", takes=takes, **request)
         if reply.get("need") == "recipe":
-            reply, fds = self._ask("start", takes=takes + _BUILD, recipe=_recipe(task), **request)
+            reply, fds = self._ask("start", takes=takes + _BUILD, recipe=recipe(task), **request)
         return self._adopt(reply, fds)
 
     def _check_image(self, task: Task, image: Image | None) -> None:
@@ -216,76 +202,29 @@ class LocalSandbox:
 
     # ---- what can be asked from outside
 
-    def _find(self, path: str, flags: int = 0) -> int | None:
-        """Return a descriptor for an agent path that opens nothing yet; None where there is nothing to be reached."""
-        alive = self._isolated and self._processes_alive()
+    def _root(self) -> int:
+        """Return the directory in which the agent's paths are found: as its processes see it, while there are any."""
+        alive = self._isolated and os.path.exists(f"/proc/{self._facts.get('init_pid')}/ns")
         root = self._root_fd if alive else self._live_fd
         if root < 0:
             raise SandboxError("this sandbox has no files; start it first")
-        for _ in range(_ATTEMPTS):
-            try:
-                return open_in_root(root, path, os.O_PATH | flags)
-            except ValueError:  # no name of a file can hold that
-                return None
-            except OSError as error:
-                if error.errno not in _NOT_THERE:
-                    raise
-                if error.errno != errno.EAGAIN:
-                    return None
-        return None
-
-    def _processes_alive(self) -> bool:
-        return os.path.exists(f"/proc/{self._facts.get('init_pid')}/ns")
+        return root
 
     def status(self, path: str) -> FileStatus | None:
         """See ``Inspector.status``."""
-        fd = self._find(path, os.O_NOFOLLOW)
-        if fd is None:
-            return None
-        try:
-            found = os.fstat(fd)
-        finally:
-            os.close(fd)
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "device")
-        uid, gid = found.st_uid, found.st_gid
-        if self._hello["isolation"] == "userns" and uid == os.getuid():  # as the agent sees its own files
-            uid, gid = (AGENT_UID, AGENT_GID) if self._image is None else (0, 0)
-        return FileStatus(kind, stat.S_IMODE(found.st_mode), found.st_size, uid, gid)
+        found = places.status(self._root(), path)
+        if found is None or self._hello["isolation"] != "userns" or found.uid != os.getuid():
+            return found
+        uid, gid = (AGENT_UID, AGENT_GID) if self._image is None else (0, 0)
+        return replace(found, uid=uid, gid=gid)  # as the agent sees its own files
 
     def read_file(self, path: str, limit: int = 1 << 20) -> bytes | None:
-        """See ``Inspector.read_file``. The kernel's own files (/proc) are none: their reader would be us, who may read
-        more of them than the agent."""
-        place = self._find(path)
-        if place is None:
-            return None
-        try:
-            # Looked at before it is opened: opening a FIFO would wake its writer, opening a device may do anything.
-            found = os.fstat(place)
-            return read_place(place, limit) if stat.S_ISREG(found.st_mode) and found.st_dev != self._proc() else None
-        finally:
-            os.close(place)
-
-    def _proc(self) -> int | None:
-        """Return the device number of the sandbox's /proc, if there is one."""
-        fd = self._find("/proc")
-        if fd is None:
-            return None
-        try:
-            return os.fstat(fd).st_dev
-        finally:
-            os.close(fd)
+        """See ``Inspector.read_file``."""
+        return places.content(self._root(), path, limit)
 
     def read_link(self, path: str) -> str | None:
         """See ``Inspector.read_link``."""
-        fd = self._find(path, os.O_NOFOLLOW)
-        if fd is None:
-            return None
-        try:
-            return os.readlink("", dir_fd=fd)
-        except OSError:
-            return None
-        finally:
-            os.close(fd)
+        return places.link_target(self._root(), path)
 
     def processes(self) -> tuple[Process, ...]:
         """See ``Inspector.processes``."""
@@ -382,63 +321,6 @@ class LocalSandbox:
         if self._meter is not None:
             self._meter.close()
             self._meter = None
-
-
-def _clock_variables(clock: str, *, isolated: bool) -> dict[str, str]:
-    if clock == "real":
-        return {}
-    if clock != "frozen":
-        raise ValueError(f"clock is {clock!r}; allowed are 'real' and 'frozen'")
-    if not isolated:
-        raise ValueError("clock='frozen' needs backend='local'; without isolation it would litter the host's /dev/shm")
-    library = faketime_library()
-    if library is None:
-        raise SandboxUnavailable("clock='frozen' needs libfaketime; install it (`apt-get install libfaketime`)")
-    return frozen_clock(library)
-
-
-def _request(task: Task, limits: Limits, env: Mapping[str, str], preload: Mapping[str, str]) -> dict[str, Any]:
-    services = [
-        {"argv": list(s.argv), "ready_port": s.ready_port, "ready_path": s.ready_path, "cwd": s.cwd}
-        for s in task.services
-    ]
-    return {
-        "key": _key(task),
-        "services": services,
-        "read_only": list(task.read_only),
-        "env": dict(env),
-        "preload": dict(preload),
-        "disk_bytes": limits.disk_bytes,
-        "budget": {
-            "memory_bytes": limits.memory_bytes,
-            "processes": limits.processes,
-            "cpu_cores": limits.cpu_cores,
-            "file_bytes": limits.file_bytes,
-        },
-    }
-
-
-@functools.lru_cache(maxsize=256)
-def _recipe_text(task_files: tuple[Any, ...], setup: str, tree: str | None) -> str:
-    files = [
-        {"path": f.path, "content": base64.b64encode(f.content).decode(), "mode": f.mode, "kind": f.kind}
-        for f in task_files
-    ]
-    return json.dumps({"files": files, "setup": setup, "tree": tree})
-
-
-def _recipe(task: Task) -> dict[str, Any]:
-    recipe: dict[str, Any] = json.loads(_recipe_text(task.files, task.setup, task.tree))
-    return recipe
-
-
-@functools.lru_cache(maxsize=1024)
-def _digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _key(task: Task) -> str:
-    return _digest_of(_recipe_text(task.files, task.setup, task.tree))
 
 
 __all__ = ["HOME", "LocalSandbox"]

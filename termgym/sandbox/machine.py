@@ -6,67 +6,38 @@ import contextlib
 import os
 import shutil
 import signal
-import stat
 import subprocess
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from termgym.errors import SandboxError, TaskError
+from termgym.errors import SandboxError
 from termgym.result import Completed
-from termgym.sandbox import bubblewrap, cgroups, imageview, limits, stillness
+from termgym.sandbox import bubblewrap, cgroups, imageview, limits, stillness, views
 from termgym.sandbox.birth import Shell, first_child, read_child_pid, start_bash
-from termgym.sandbox.death import KILL_DEADLINE, collect, kill_descendants
+from termgym.sandbox.building import launch_setup
+from termgym.sandbox.death import KILL_DEADLINE, collect, empty, kill_descendants
 from termgym.sandbox.environment import AGENT_NAME
-from termgym.sandbox.execution import CANNOT_START, Entrance, drop_to_agent, run
+from termgym.sandbox.execution import CANNOT_START, Entrance, run
 from termgym.sandbox.handing import hand_in
 from termgym.sandbox.imageview import ImageView
 from termgym.sandbox.leftover import Leftover
-from termgym.sandbox.processes import descendants, inhabitants, listening_ports
-from termgym.sandbox.reading import look_up
+from termgym.sandbox.processes import descendants, inhabitants
 from termgym.sandbox.room import Room
-from termgym.sandbox.services import start_service
+from termgym.sandbox.services import ready, start_service
+from termgym.sandbox.settings import Settings
 from termgym.sandbox.standing import Standing
 from termgym.sandbox.terminals import mount_terminals, unmount_terminals
 from termgym.sandbox.verifying import Verifying
-from termgym.sandbox.worlds import AGENT_OWNER, setup_environment
-from termgym.session.terminal import shell_environment
+from termgym.sandbox.worlds import AGENT_OWNER
 from termgym.snapshot import open_snapshot
 from termgym.snapshot.protocol import Snapshot
 
 _SPARE = 32 << 20
 """Memory that a new shell finds free, whatever files fill the rest [bytes]."""
 _KILLED = 128 + signal.SIGKILL
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a machine is made with and keeps for life."""
-
-    isolation: str
-    """``root``, ``userns`` or ``none``."""
-    real_root: bool
-    root: Path
-    """What every sandbox sees (``rootfs``)."""
-    proc_files: Sequence[tuple[str, str]]
-    enforcement: limits.Enforcement
-    snapshot: str | None
-    log_dir: Path | None
-    network: bool
-    filter: bytes | None
-    """The seccomp filter; None where there is none."""
-    apart: int | None
-    """A user namespace beside the agent's (``apart``); None where there is none."""
-    holds: bool
-    """Whether processes can be held (``stillness``)."""
-    masks: Sequence[tuple[str, str]]
-    """What covers /proc where the agent is root."""
-    bwrap: Path
-    """Bubblewrap on a read-only mount."""
 
 
 class Machine:
@@ -76,7 +47,7 @@ class Machine:
         self._directory = directory
         self._settings = settings
         self._budget = limits.Budget(None, None, None, None)
-        self._view: bubblewrap.View | ImageView | None = None
+        self._view: views.AnyView | None = None
         self._standing: Standing | None = None
         self._verifying: Verifying | None = None
         self._kills = 0
@@ -100,14 +71,11 @@ class Machine:
     # ---- life and death of processes
 
     def _first_directory(self) -> str:
-        """Return where a shell starts: at home, unless the agent has moved or locked it."""
+        """Return where a shell starts."""
         assert self.snapshot is not None
         if self._standing is not None:
             return self._standing.first_directory(self.snapshot.live)
-        home = f"/home/{AGENT_NAME}"
-        found = look_up(self.snapshot.live, home)
-        usable = found is not None and stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_IXUSR
-        return home if usable else "/"
+        return views.first_directory(self.snapshot.live)
 
     def start_shell(self) -> tuple[list[int], dict[str, Any]]:
         """Start a shell on the live tree; return our ends of its terminal and what is known of it."""
@@ -120,7 +88,8 @@ class Machine:
             limits.verify_member(self.group, pid, self._budget)
             fds = self._fds(pid)
         except BaseException:
-            self._close_terminal()
+            if self._shell is not None:
+                self._shell.hang_up()
             raise
         return fds, {"shell_pid": pid, "init_pid": self._init, "cgroup": cgroups.describe(self.group)}
 
@@ -144,7 +113,7 @@ class Machine:
 
     def _enclose(
         self,
-        view: bubblewrap.View | ImageView,
+        view: views.AnyView,
         chdir: str,
         spawn_it: Callable[[list[str], dict[int, int]], Shell],
     ) -> tuple[int, Shell]:
@@ -154,7 +123,7 @@ class Machine:
         info, info_end = os.pipe()
         go_end, go = os.pipe()
         try:
-            with _launcher(view, (info_end, go_end), real_root=real_root, chdir=chdir) as (prefix, files):
+            with views.launcher(view, (info_end, go_end), real_root=real_root, chdir=chdir) as (prefix, files):
                 self._shell = spawn_it(prefix, files)
                 os.close(info_end)
                 info_end = -1
@@ -189,25 +158,12 @@ class Machine:
         self._take(0)
         limits.set_rlimits(self._rlimits)
 
-    def _confine_unisolated(self) -> None:
-        self.confine()
-        if self._settings.real_root:
-            drop_to_agent()
-
-    def _terminal_fds(self) -> list[int]:
-        assert self._shell is not None
-        return list(self._shell[1:])
-
-    def _close_terminal(self) -> None:
-        if self._shell is not None:
-            for fd in self._terminal_fds():
-                os.close(fd)
-
     def _fds(self, pid: int) -> list[int]:
         assert self.snapshot is not None
+        assert self._shell is not None
         root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
         live = os.open(self.snapshot.live, os.O_PATH | os.O_DIRECTORY)
-        return [*self._terminal_fds(), root, live]
+        return [*self._shell.lines, root, live]
 
     def pids(self) -> list[int]:
         """Return every process of the agent."""
@@ -251,20 +207,10 @@ class Machine:
                 raise SandboxError(f"process {self._init} is still alive {KILL_DEADLINE:.0f} s after SIGKILL")
             self._init = None
         if self.group is not None:
-            self._wait_for_empty_group(self.group)
+            empty(self.group)
         if self._verifying is not None:  # nobody waits for its verdict any more
             self._verifying.close()
             self._verifying = None
-
-    def _wait_for_empty_group(self, group: cgroups.Group) -> None:
-        end = time.monotonic() + KILL_DEADLINE
-        while left := group.processes():
-            if time.monotonic() > end:
-                raise SandboxError(f"processes {sorted(left)} are still alive {KILL_DEADLINE:.0f} s after SIGKILL")
-            for pid in left:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.001)
 
     # ---- the tree
 
@@ -287,49 +233,18 @@ class Machine:
                 ground=None if standing is None else standing.ground,
             )
         self.limit(limits.Budget(**request["budget"]))
-        for path in request["read_only"]:
-            found = look_up(self.snapshot.live, path)
-            if found is None or stat.S_ISLNK(found.st_mode):
-                raise TaskError(
-                    f"read-only path {path!r} does not exist in the initial state or leads through a symbolic link; "
-                    "name the real place"
-                )
+        views.check_read_only(self.snapshot.live, request["read_only"])
         self._standing = standing
         if standing is not None:
             self._env, self._preloaded = dict(standing.env), {}
-            self._view = self._view_of(standing, self.snapshot.live)
+            self._view = views.on_image(self._settings, self.snapshot.live, self._pts, self._room, standing)
             return
         self._env = dict(request["env"])
         # Not in bubblewrap's own environment: what the library leaves in shared memory would belong to root.
         self._preloaded = dict(request["preload"])
         if self._settings.isolation == "none":
             self._env["HOME"] = self._home()
-        self._view = bubblewrap.View(
-            self.snapshot.live,
-            self._settings.root,
-            self._pts,
-            self._settings.proc_files,
-            tuple(request["read_only"]),
-            self._settings.network,
-            self._settings.filter,
-            private_memory=bool(request["preload"]),
-            room=self._room,
-        )
-
-    def _view_of(self, standing: Standing, live: Path) -> ImageView:
-        return ImageView(
-            self._settings.bwrap,
-            live,
-            self._settings.root / "dev",
-            self._settings.root / "proc",
-            self._pts,
-            self._room,
-            [*self._settings.masks, *self._settings.proc_files],
-            standing.person,
-            shell_environment(standing.env),
-            self._settings.network,
-            self._settings.filter,
-        )
+        self._view = views.usual(self._settings, self.snapshot.live, self._pts, self._room, request)
 
     def limit(self, budget: limits.Budget) -> None:
         """Put a budget in force for whatever is started from now on."""
@@ -342,40 +257,7 @@ class Machine:
 
     def launch(self, tree: Path, argv: Sequence[str], fds: Sequence[int], output: int) -> subprocess.Popen[bytes]:
         """Start a setup program on ``tree`` (worlds.Launch)."""
-        if self._settings.isolation == "none":
-            home = str(tree / "home" / AGENT_NAME)
-            return self._popen(argv, fds, output, home, self._confine_unisolated, setup_environment(home))
-
-        def prepare() -> None:
-            for theirs, ours in files.items():
-                os.dup2(ours, theirs)
-            self.confine()
-
-        view = bubblewrap.View(tree, self._settings.root, None, self._settings.proc_files, filter=self._settings.filter)
-        home = f"/home/{AGENT_NAME}"
-        with bubblewrap.launcher(view, None, real_root=self._settings.real_root, chdir=home) as (prefix, files):
-            return self._popen([*prefix, *argv], [*fds, *files], output, "/", prepare, setup_environment(home))
-
-    def _popen(
-        self,
-        argv: Sequence[str],
-        fds: Sequence[int],
-        output: int,
-        cwd: str,
-        preexec: Callable[[], None],
-        env: dict[str, str],
-    ) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=fds,
-            cwd=cwd,
-            env=env,
-            preexec_fn=preexec,  # the supervisor has one thread
-            start_new_session=True,
-        )
+        return launch_setup(self._settings, self.confine, tree, argv, fds, output)
 
     # ---- programs beside the shell
 
@@ -427,15 +309,9 @@ class Machine:
             SandboxError: it is not ready in time.
         """
         env = {**self._env, **self._preloaded}
-        start_service(self._entrance(self.confine), service["argv"], env, service["cwd"], lambda: self._ready(service))
-
-    def _ready(self, service: dict[str, Any]) -> bool:
-        port, path = service["ready_port"], service["ready_path"]
-        watched = os.getpid() if self._init is None else self._init
-        if port is not None and port not in listening_ports(watched):
-            return False
         assert self.snapshot is not None
-        return path is None or look_up(self.snapshot.live, path) is not None
+        is_ready = partial(ready, service, os.getpid() if self._init is None else self._init, self.snapshot.live)
+        start_service(self._entrance(self.confine), service["argv"], env, service["cwd"], is_ready)
 
     # ---- an image's own: what is handed in, and a verifier on what the agent left
 
@@ -513,11 +389,3 @@ class Machine:
         if self.group is not None:
             self.group.remove()
             self.group = None
-
-
-def _launcher(
-    view: bubblewrap.View | ImageView, pipes: tuple[int, int], *, real_root: bool, chdir: str
-) -> AbstractContextManager[tuple[list[str], dict[int, int]]]:
-    if isinstance(view, ImageView):
-        return imageview.launcher(view, pipes, real_root=real_root, chdir=chdir)
-    return bubblewrap.launcher(view, pipes, real_root=real_root, chdir=chdir)

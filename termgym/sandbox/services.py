@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from termgym.errors import SandboxError
 from termgym.sandbox.birth import START_DEADLINE
 from termgym.sandbox.execution import Entrance, start
 from termgym.sandbox.offspring import finish
+from termgym.sandbox.processes import listening_ports
+from termgym.sandbox.reading import look_up
 
 _PAUSE = 0.002  # between two looks whether it is ready [s]
 
@@ -33,3 +37,17 @@ def start_service(
         if time.monotonic() > end:
             raise SandboxError(f"service {argv!r} is not ready after {START_DEADLINE:.0f} s")
         time.sleep(_PAUSE)
+
+
+def ready(service: Mapping[str, Any], watched: int, live: Path) -> bool:
+    """Return whether what tells that a service is ready is there.
+
+    Args:
+        service: as it was asked for.
+        watched: a process in its network namespace.
+        live: the agent's tree.
+    """
+    port, path = service["ready_port"], service["ready_path"]
+    if port is not None and port not in listening_ports(watched):
+        return False
+    return path is None or look_up(live, path) is not None

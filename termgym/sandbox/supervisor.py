@@ -11,87 +11,25 @@ import base64
 import contextlib
 import os
 import select
-import shutil
 import sys
-import tempfile
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from termgym.errors import SandboxError, SandboxUnavailable, TermGymError
-from termgym.sandbox import apart, bubblewrap, callfilter, cgroups, limits, stillness, syscalls
+from termgym.errors import SandboxError, TermGymError
+from termgym.sandbox import limits
 from termgym.sandbox.death import collect
-from termgym.sandbox.environment import AGENT_GID, AGENT_UID
 from termgym.sandbox.footing import make_room_for_descriptors, stand_alone
-from termgym.sandbox.host_view import make_etc, make_proc_files
-from termgym.sandbox.machine import Machine, Settings
-from termgym.sandbox.masks import make_masks
+from termgym.sandbox.machine import Machine
 from termgym.sandbox.pair import Pair, Started
+from termgym.sandbox.premises import Premises
 from termgym.sandbox.processes import children
 from termgym.sandbox.pulse import OwnerGone, Pulse, limit_the_end
-from termgym.sandbox.rootfs import make_root, show_closed
 from termgym.sandbox.standing import Standings
 from termgym.sandbox.wire import Wire
 from termgym.sandbox.worlds import AGENT_OWNER, SETUP_BUDGET, Worlds
-from termgym.snapshot import Snapshot, owners
-from termgym.snapshot import probe as probe_snapshots
-
-_NEEDED = (0, 1, 5, 6, 7, 19)
-"""CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_PTRACE (linux/capability.h): to become the
-agent, and to see and end its processes after that. A container's root often lacks the last."""
-_MOUNT_POINTS = ("/mnt", "/media", "/srv", "/opt")
-"""Where the private tmpfs goes: any directory that exists everywhere; only this process sees the mount."""
-
-
-def isolate() -> str:
-    """Enter private namespaces; return ``root`` or ``userns``.
-
-    Raises:
-        SandboxUnavailable: neither works; the message says why and what to do.
-    """
-    if bubblewrap.executable() is None:
-        raise SandboxUnavailable(
-            "bubblewrap is not installed (no `bwrap` on the path), so nothing can be isolated; install it "
-            "(`apt-get install bubblewrap`), or ask for backend='local-unsafe' to run without isolation"
-        )
-    uid, gid = os.getuid(), os.getgid()
-    reasons = []
-    if uid == 0:
-        try:
-            syscalls.unshare(syscalls.CLONE_NEWNS)
-            syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
-            return "root"
-        except OSError as error:
-            reasons.append(f"as root: {error.strerror} (no CAP_SYS_ADMIN?)")
-    try:
-        syscalls.unshare(syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS)
-    except OSError as error:
-        reasons.append(f"in a user namespace: {error.strerror}")
-        raise SandboxUnavailable(_no_namespaces(reasons)) from error
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
-    Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
-    syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
-    return "userns"
-
-
-def can_become_agent() -> bool:
-    """Return whether this process may give files to the agent's user and become it (root of the whole machine)."""
-    status = Path("/proc/self/status").read_text()
-    capabilities = int(next(line for line in status.splitlines() if line.startswith("CapEff")).split()[1], 16)
-    ranges = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
-    mapped = any(int(first) <= AGENT_UID < int(first) + int(count) for first, _, count in ranges)
-    return os.getuid() == 0 and mapped and all(capabilities >> bit & 1 for bit in _NEEDED)
-
-
-def _no_namespaces(reasons: Sequence[str]) -> str:
-    return (
-        f"this machine gives no namespaces to isolate the agent in ({'; '.join(reasons)}); allow user namespaces "
-        "(sysctl user.max_user_namespaces > 0; in docker: --security-opt seccomp=unconfined --security-opt "
-        "systempaths=unconfined), run as root with "
-        "CAP_SYS_ADMIN, or ask for backend='local-unsafe' to run without isolation"
-    )
+from termgym.snapshot import Snapshot
 
 
 class Supervisor:
@@ -100,110 +38,42 @@ class Supervisor:
     def __init__(self, wire: Wire, *, isolated: bool) -> None:
         self._wire = wire
         self._pairs: dict[str, Pair] = {}
-        self._temporary: Path | None = None
-        self._isolation = isolate() if isolated else "none"
-        self._real_root = self._isolation != "userns" and can_become_agent()
-        if not self._real_root:
-            owners.show(os.getuid(), os.getgid(), as_uid=AGENT_UID, as_gid=AGENT_GID)
-        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
-        self._enforcement = limits.probe()
-        self._filter, self._no_filter = callfilter.probe()
-        self._apart, self._no_apart = apart.make(real_root=self._real_root) if isolated else (None, None)
-        self._no_stillness = stillness.probe()
-        self._random_addresses = syscalls.disable_address_randomisation()
-        cgroups.remove_orphans(cgroups.parents(self._enforcement.usable))
-        self._root = self._storage()
-        self._shown = self._root / "root"
-        self._proc_files: list[tuple[str, str]] = []
-        if isolated:
-            make_etc(self._root / "etc")
-            make_root(self._shown, self._root / "etc", real_root=self._real_root)
-            self._proc_files = make_proc_files(self._root / "proc")
-            bubblewrap.rehearse(self._root / "rehearsal", self._shown, self._proc_files, real_root=self._real_root)
-        self._masks = make_masks(self._root / "masks") if isolated else []
-        self._bwrap = self._root / "bwrap"
-        if isolated:
-            show_closed(Path(bubblewrap.executable() or "bwrap"), self._bwrap)
+        self._premises = premises = Premises(isolated=isolated)
         self._standings = Standings(
-            self._root / "images",
-            real_root=self._real_root,
-            redirects=self._isolation == "root",
-            no_fence=self._enforcement.missing.get("processes") if self._isolation == "root" else None,
+            premises.root / "images",
+            real_root=premises.real_root,
+            redirects=premises.isolation == "root",
+            no_fence=premises.enforcement.missing.get("processes") if premises.isolation == "root" else None,
         )
-        self._worlds = Worlds(self._root / "worlds", AGENT_OWNER if self._real_root else None)
-
-    def _storage(self) -> Path:
-        if self._isolation == "none":
-            try:
-                self._temporary = Path(tempfile.mkdtemp(prefix=cgroups.group_name("files-")))
-            except OSError as error:
-                raise SandboxUnavailable(
-                    f"no folder for the files ({error}); let TMPDIR name a writable one"
-                ) from error
-            self._temporary.chmod(0o755)
-            return self._temporary
-        for point in _MOUNT_POINTS:
-            if os.path.isdir(point):
-                syscalls.mount("rolf", point, "tmpfs", 0, "mode=755,size=80%")
-                return Path(point)
-        raise SandboxUnavailable(f"none of {', '.join(_MOUNT_POINTS)} exists to mount the working storage on")
+        self._worlds = Worlds(premises.root / "worlds", AGENT_OWNER if premises.real_root else None)
 
     def traces(self) -> dict[str, Any]:
         """Return what would stay behind if this process were killed, for the owner to clean up."""
-        return {
-            "groups": [str(parent) for parent in cgroups.parents(self._enforcement.usable)],
-            "prefix": cgroups.group_name(""),
-            "folder": None if self._temporary is None else str(self._temporary),
-        }
+        return self._premises.traces()
 
     # ---- requests
 
     def hello(self, _: dict[str, Any]) -> dict[str, Any]:
         """Return what this host provides."""
+        premises = self._premises
         return {
             "pid": os.getpid(),
-            "isolation": self._isolation,
-            "limits": self._enforcement.sources,
-            "missing": self._missing(),
+            "isolation": premises.isolation,
+            "limits": premises.enforcement.sources,
+            "missing": premises.missing(),
         }
-
-    def _missing(self) -> dict[str, str]:
-        """Return what this host does not give, and why."""
-        found = {
-            **{f"limit {name}": why for name, why in self._enforcement.missing.items()},
-            "call filter": self._no_filter,
-            "checks out of reach": self._no_apart,
-            "checks amid stillness": self._no_stillness,
-            "fixed addresses": self._random_addresses,
-            **{f"snapshot {name}": why for name, why in probe_snapshots(self._root).items()},
-        }
-        return {name: why for name, why in found.items() if why}
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Make a machine."""
-        name = request["machine"]
-        log_dir = request["log_dir"]
-        settings = Settings(
-            self._isolation,
-            self._real_root,
-            self._shown,
-            self._proc_files,
-            self._enforcement,
-            request["snapshot"],
-            None if log_dir is None else Path(log_dir),
-            request["network"],
-            self._filter,
-            self._apart,
-            self._no_stillness is None,
-            self._masks,
-            self._bwrap,
-        )
+        name, network = request["machine"], request["network"]
+        premises = self._premises
+        settings = premises.settings(request["snapshot"], request["log_dir"], network=network)
 
         def make(suffix: str) -> Machine:
-            return Machine(self._root / f"m{name}{suffix}", f"{name}{suffix}", settings)
+            return Machine(premises.root / f"m{name}{suffix}", f"{name}{suffix}", settings)
 
         # Programs on the host's network must be gone before the next ones start, or their ports are taken.
-        self._pairs[name] = Pair(make, may_spare=self._isolation != "none" and not settings.network)
+        self._pairs[name] = Pair(make, may_spare=premises.isolation != "none" and not network)
         return {}
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -388,8 +258,7 @@ class Supervisor:
     def close(self) -> None:
         """Leave nothing behind, even if one of the machines cannot be closed."""
         with contextlib.ExitStack() as last:
-            if self._temporary is not None:
-                last.callback(shutil.rmtree, self._temporary)
+            last.callback(self._premises.leave)
             for pair in self._pairs.values():
                 last.callback(pair.close)
 
