@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
+from termgym.verification.offline.shown.requirements import meets
 from termgym.verification.offline.toolbox import toolbox
 
 INSTALL = "apt-get update\napt-get install -y curl\ncurl -LsSf https://astral.sh/uv/0.9.5/install.sh | sh\n"
@@ -182,3 +185,52 @@ def test_the_toolbox_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert toolbox.__wrapped__() == first
     assert os.stat(first).st_ino == made
     assert [each.name for each in (tmp_path / "verifier-tools").iterdir()] == [os.path.basename(first)]
+
+
+def test_wheels_that_lie_ready_are_lent(tmp_path: Path, cache: Path) -> None:
+    """Whoever runs many tasks puts what their verifiers want into the cache, once."""
+    wheels = cache / "wheels"
+    wheels.mkdir(exist_ok=True)
+    described = (
+        "Metadata-Version: 2.1\nName: Some_Thing\nVersion: 1.2\nRequires-Dist: pluggy>=1\nRequires-Python: >=3.8\n"
+    )
+    with zipfile.ZipFile(wheels / "Some_Thing-1.2-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("something.py", "import pluggy\ndef main(): print('something', pluggy.__name__)\n")
+        wheel.writestr("Some_Thing-1.2.dist-info/METADATA", described)
+        wheel.writestr("Some_Thing-1.2.dist-info/entry_points.txt", "[console_scripts]\nsomething = something:main\n")
+    before = toolbox()
+    toolbox.cache_clear()
+    try:
+        assert toolbox() != before
+        script = f"{INSTALL}{SOURCE}uvx some-thing==1.2 || uvx --from 'some_thing~=1.1' something\n"
+        done = run(tmp_path, script)
+        assert "something pluggy" in done.output, done
+        assert done.versions.startswith("some-thing 1.2")
+    finally:
+        (wheels / "Some_Thing-1.2-py3-none-any.whl").unlink()
+        toolbox.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("version", "condition", "met"),
+    [
+        ("1.2.3", "", True),
+        ("1.2.3", "==1.2.3", True),
+        ("1.2", "==1.2.0", True),
+        ("1.2.3", "==1.2.*", True),
+        ("1.3.0", "==1.2.*", False),
+        ("1.3.0", "!=1.2.*", True),
+        ("1.2.3", "~=1.1", True),
+        ("2.0", "~=1.1", False),
+        ("1.2.3", ">=1.2,<2", True),
+        ("1.10", ">1.9", True),
+        ("1.2.3", "<=1.2", False),
+        ("1.2.3", "1.2.3", True),
+        ("1.2.3", "@ file:///x", False),
+    ],
+)
+def test_versions_are_compared_as_pip_does(version: str, condition: str, met: bool) -> None:
+    """For releases; what is no condition is not met."""
+    assert meets(version, condition) is met
+    if met and condition[:1] in "=!~<>":
+        assert SpecifierSet(condition).contains(version)
