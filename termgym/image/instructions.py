@@ -129,13 +129,13 @@ def put(build: Build, state: State, step: Step, copies: list[Copy]) -> None:
     tree = state.tree(build.prefix)
 
     def make(place: Path) -> Path:
+        build.report(f"{step.name} {' '.join(step.args)}")
         layer = Layer(place / "tree", tree, may_give=build.store.privileged)
         for copy in copies:
             copy.write(layer)
         layer.finish()
         return layer.root
 
-    build.report(f"{step.name} {' '.join(step.args)}")
     build.add_layer(state, {"copy": [copy.describe() for copy in copies]}, make)
     if not build.store.privileged and any(copy.owner != ROOT for copy in copies):
         state.note(f"{step.file}, line {step.line}: --chown takes root; everything belongs to root")

@@ -51,7 +51,7 @@ def do_run(build: Build, state: State, step: Step, person: Person, further: Mapp
         mounted = tree.find(path, follow=False)
         if mounted is not None and not mounted.is_directory:
             raise step.fault(f"{path} is no directory in the image", "leave it as the base has it")
-    env = {"HOME": person.home, **further, **state.run_environment}
+    env = {"HOME": person.home, **further, **state.variables}
     mounts = plan_mounts(build, state, step)
     parts = {"run": argv, "script": script, "env": sorted(env.items()), "cwd": state.workdir, "network": network,
              "person": person[:3], "mounts": mounts.describe()}  # fmt: skip

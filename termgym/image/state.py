@@ -33,7 +33,7 @@ class State:
     @classmethod
     def of(cls, image: Image) -> State:
         """Return the state at the beginning of a stage that stands on an image."""
-        env, notes = dict(image.env), dict.fromkeys(image.notes)
+        env, notes = {"PATH": PATH, **image.env}, dict.fromkeys(image.notes)
         return cls(image.id, list(image.layers), env, {}, image.workdir, image.user, image.shell, notes)
 
     def copy(self) -> State:
@@ -45,11 +45,6 @@ class State:
     def variables(self) -> dict[str, str]:
         """What ``$NAME`` stands for: ``ENV`` hides ``ARG``."""
         return {**self.arguments, **self.env}
-
-    @property
-    def run_environment(self) -> dict[str, str]:
-        """What a program of the build sees."""
-        return {"PATH": PATH, **self.variables}
 
     def note(self, text: str) -> None:
         """Note what people should know."""

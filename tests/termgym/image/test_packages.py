@@ -47,7 +47,7 @@ def test_shows_what_it_lends_only_with_network_and_keeps_it_out_of_the_layer(mak
     assert (without.text("/lent"), "PIP_CONFIG_FILE" in without.text("/env")) == ("", False)
     lent = make(text, network=True)
     assert "pip.conf" in lent.text("/lent")
-    assert lent.image.env == {}
+    assert lent.image.env.keys() == {"PATH"}
     layer = Path(lent.image.layers[-1])
     assert sorted(str(path.relative_to(layer)) for path in layer.rglob("*")) == ["dev", "env", "etc", "lent", "sys"]
 

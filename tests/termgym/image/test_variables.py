@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from termgym.errors import ImageError
+from termgym.image.state import PATH
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,14 @@ from termgym.errors import ImageError
     ],
 )  # fmt: skip
 def test_has_the_values_that_docker_gives(make, text: str, arguments: dict[str, str], expected: dict[str, str]) -> None:
-    assert make(text, arguments=arguments).image.env == expected
+    assert make(text, arguments=arguments).image.env == {"PATH": PATH, **expected}
+
+
+def test_knows_the_path_that_docker_begins_with(make) -> None:
+    """Else `ENV PATH=/own:$PATH` would leave nothing that can be run."""
+    built = make("FROM tiny\nENV PATH=/own:$PATH\nRUN echo $PATH > /said\n")
+    assert built.image.env == {"PATH": f"/own:{PATH}"}
+    assert built.text("/said") == f"/own:{PATH}\n"
 
 
 def test_expands_where_docker_does(make) -> None:
@@ -67,5 +75,5 @@ def test_notes_an_argument_that_nothing_asks_for(make) -> None:
 def test_gives_a_proxy_to_a_run_without_being_asked_and_keeps_it_out_of_the_image(make) -> None:
     built = make("FROM tiny\nRUN echo $http_proxy > /said\n", arguments={"http_proxy": "http://p:1"})
     assert built.text("/said") == "http://p:1\n"
-    assert built.image.env == {}
+    assert built.image.env == {"PATH": PATH}
     assert not built.image.notes
