@@ -6,14 +6,11 @@ outcome). So one loop can drive many episodes at once; ``step`` does all three f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from rolf.output import OutputSink
 from termgym import staging
-from termgym.checking import watched
 from termgym.errors import (
     PlanError,
     SandboxError,
@@ -23,12 +20,13 @@ from termgym.errors import (
     VerifierError,
 )
 from termgym.event import Event
+from termgym.exchange import refused, send, told
 from termgym.image import build
 from termgym.lodging import FAULTS as FAULTS  # known by this place too
 from termgym.lodging import Lodging
 from termgym.options import Options
-from termgym.outcome import CWD_LIMIT, INSTRUCTION_LIMIT, Outcome, step_info
-from termgym.plan import Action, ActionPlan, Keys, Submit, parse_action
+from termgym.outcome import INSTRUCTION_LIMIT, Outcome, shown_path, step_info
+from termgym.plan import Action, ActionPlan, Submit, parse_action
 from termgym.result import StepResult
 from termgym.reward.judge import Judge
 from termgym.reward.terms import Violation
@@ -37,15 +35,12 @@ from termgym.sandbox.seen import Metrics
 from termgym.saved import Saved
 from termgym.session.capture import decode
 from termgym.session.driving import Driver
-from termgym.session.keys import to_bytes
 from termgym.session.session import Session
 from termgym.session.shellstate import ShellState
-from termgym.session.spool import Spooling, pour
+from termgym.session.spool import pour
 from termgym.snapshot.change import Change
 from termgym.tasks.task import HOME, Task
 
-REASON_LIMIT = 800
-"""Longest reason that is put into ``stderr`` [characters]."""
 _RESTORE_TIMEOUT = 10.0  # [s]; what is restored is a few assignments
 _NOTHING = Metrics(None, None, None)
 
@@ -143,12 +138,12 @@ class Episode:
         """Begin a step; return whether ``session`` must now be driven to a result before ``finish``."""
         self._clear_step()
         if not self._running or not self._lodging.ours:
-            self._instead = self._refused(Event.NOT_RESET, "no episode is running; call reset first")
+            self._instead = refused(Event.NOT_RESET, "no episode is running; call reset first", self._cwd)
             return False
         try:
             self._action = action = parse_action(text)
         except PlanError as error:
-            self._instead = self._refused(Event.MALFORMED, str(error))
+            self._instead = refused(Event.MALFORMED, str(error), self._cwd)
             return False
         assert self._sandbox is not None
         try:
@@ -163,38 +158,16 @@ class Episode:
             self._instead = StepResult(Event.DONE, cwd=self._cwd)
             return False
         try:
-            self._send(action)
+            send(self.session, action, self._time_allowed(action.timeout), self.sink)
         except ValueError as error:  # a key that is none, a dialogue's pattern
-            self._instead = self._refused(Event.REJECTED, str(error))
+            self._instead = refused(Event.REJECTED, str(error), self._cwd)
             return False
         return True
-
-    def _send(self, action: ActionPlan | Keys) -> None:
-        timeout = self._time_allowed(action.timeout)
-        if self.sink is not None:
-            self.session.keep_all(Spooling(self.sink.folder, self.sink.room))
-        if isinstance(action, Keys):
-            if not self.session.waiting:
-                raise ValueError("no program waits for input: there is nothing to type at")
-            self.session.begin_keys(to_bytes(action.keys), timeout=timeout)
-            return
-        self.session.watch_also(watched(action.validation_steps) if action.validation_steps else ())
-        self.session.begin(
-            action.command.encode("utf-8", "surrogateescape"),
-            timeout=timeout,
-            idle_timeout=action.idle_timeout,
-            dialogue=[(exchange.expect, exchange.send) for exchange in action.dialogue],
-        )
 
     def _time_allowed(self, asked: float) -> float:
         """Return a step's time-out: what it asks for, within what is left of the trajectory [s]."""
         left = self._judge.time_left()
         return asked if left is None else max(0.001, min(asked, left))
-
-    def _refused(self, event: Event, reason: str) -> StepResult:
-        """Return the result of an action that never reaches the shell."""
-        text = reason[:REASON_LIMIT].encode("utf-8", "replace")
-        return StepResult(event, stderr=text, stderr_bytes=len(text), cwd=self._cwd)
 
     def _clear_step(self) -> None:
         self._action = None
@@ -268,16 +241,14 @@ class Episode:
             raise
         except SandboxError as error:
             # The machine answers and yet no shell starts: that is what the agent made of it.
-            reason = f"no shell starts any more: {error}"[:REASON_LIMIT].encode("utf-8", "replace")
-            stderr, total = result.stderr + reason, result.stderr_bytes + len(reason)
-            return result._replace(stderr=stderr, stderr_bytes=total, variables={}), True
+            return told(result, f"no shell starts any more: {error}")._replace(variables={}), True
         return result._replace(respawned=True, cwd=self._sandbox.workdir, variables=self.session.variables), False
 
     def _unjudged(self, error: VerifierError) -> Outcome:
         """Return the outcome of an episode on which there is no verdict; its files can still be looked at."""
         self._running = False
         self._steps += 1
-        result = self._refused(Event.DONE, f"there is no verdict, the episode does not count: {error}")
+        result = refused(Event.DONE, f"there is no verdict, the episode does not count: {error}", self._cwd)
         info = step_info(result, None, masked=True, failure_kind=type(error).__name__)
         info["verifier"] = dict(error.told)
         return self._outcome(result, 0.0, False, True, info)
@@ -287,7 +258,7 @@ class Episode:
         self._running = False
         self._lodging.abandon()
         self._steps += 1
-        result = self._refused(Event.KILLED, f"the sandbox failed, the step does not count: {error}")
+        result = refused(Event.KILLED, f"the sandbox failed, the step does not count: {error}", self._cwd)
         info = step_info(result, None, masked=True, failure_kind=type(error).__name__)
         return self._outcome(result, 0.0, False, True, info)
 
@@ -298,7 +269,7 @@ class Episode:
             "" if self.task is None else self._judge.stages.instruction,
             decode(result.stdout, result.stdout_bytes),
             decode(result.stderr, result.stderr_bytes),
-            _shown_path(self._cwd),
+            shown_path(self._cwd),
             result.exit_code,
             result.event,
             self._steps,
@@ -384,9 +355,3 @@ class Episode:
         if saved.token in self._lodging.tokens:
             self._lodging.tokens.remove(saved.token)
             self._lodging.machine("forget").forget(saved.token)
-
-
-@lru_cache(maxsize=1024)
-def _shown_path(path: str) -> str:
-    """Return a path as text that every trainer can encode: names on Linux are bytes."""
-    return decode(os.fsencode(path))[:CWD_LIMIT]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from termgym.event import Event
@@ -74,3 +76,9 @@ def step_info(
     if verdict.state_digest is not None:
         info.update(drift=facts.drift, diff=verdict.changes, state_digest=verdict.state_digest)
     return info
+
+
+@lru_cache(maxsize=1024)
+def shown_path(path: str) -> str:
+    """Return a path as text that every trainer can encode: names on Linux are bytes."""
+    return decode(os.fsencode(path))[:CWD_LIMIT]
