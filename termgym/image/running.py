@@ -82,7 +82,8 @@ def run(confinement: Confinement, argv: Sequence[str], switch: Sequence[str], ti
 def _unavailable(told: str) -> SandboxUnavailable:
     return SandboxUnavailable(
         f"an image cannot be built on this machine ({told}); the store must lie on ext4, xfs, btrfs or tmpfs "
-        "(ROLF_CACHE names another place), and a container must allow mounts (docker: --privileged)"
+        "(ROLF_CACHE names another place), a container must allow mounts (docker: --privileged), and an ordinary user "
+        "needs user namespaces (Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0)"
     )
 
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from machines import python_on
 
 from termgym.errors import ImageError
 from termgym.image import Store
@@ -234,3 +235,22 @@ def test_refuses_a_link_where_it_would_mount(make, tmp_path: Path, name: str) ->
 def test_says_what_is_not_given(make, line: str, said: str) -> None:
     with pytest.raises(ImageError, match=said):
         make(f"FROM tiny\n{line}\n")
+
+
+@pytest.mark.root
+def test_says_what_helps_where_nothing_can_be_mounted(tmp_path: Path, tiny: Path) -> None:
+    """As in a container that allows no mounts: neither as root nor in a user namespace."""
+    (tmp_path / "Dockerfile").write_text("FROM tiny\nRUN echo\n")
+    code = (
+        "from pathlib import Path\nfrom termgym.errors import SandboxUnavailable\n"
+        "from termgym.image import Recipe, Store, build\n"
+        f"recipe = Recipe(dockerfile={str(tmp_path / 'Dockerfile')!r})\n"
+        f"try:\n    build(recipe, store=Store(Path({str(tmp_path / 'store')!r})), bases={{'tiny': {str(tiny)!r}}})\n"
+        "except SandboxUnavailable as error:\n    print(error)\n"
+    )
+    limits = ("bash", "-c", 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"', "bash")
+    bounded = ("setpriv", "--bounding-set=-sys_admin", "--")
+    said = python_on(code, wrap=("unshare", "--user", "--map-root-user", "--mount", "--", *limits, *bounded))
+    assert "an image cannot be built on this machine (unshare: unshare failed" in said.stdout, said
+    assert "a container must allow mounts (docker: --privileged)" in said.stdout
+    assert not list((tmp_path / "store/images/1/scratch").iterdir())
