@@ -125,7 +125,10 @@ def test_bytes_and_odd_names_survive(tmp_path: Path) -> None:
 
 
 def test_the_files_are_as_old_as_here(exported: Path) -> None:
-    assert f"-exec touch -h -d @{EPOCH} {{}} +" in (exported / "environment" / "prepare.sh").read_text()
+    assert (
+        f"\nfind /home/agent /srv -exec touch -h -d @{EPOCH} {{}} +\n"
+        in (exported / "environment" / "prepare.sh").read_text()
+    )
 
 
 def judged(checks: list[Check], home: Path, tmp_path: Path) -> str:
