@@ -9,6 +9,7 @@ bug.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import subprocess
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from termgym.tasks.task import Task
 FILE = Path(__file__).with_name("TermEnv-v1.json")
 SEED = 7
 _PATH = "/usr/bin:/bin"
-TOOLS = ("bash", "git", "ls", "sed", "grep", "tar", "gzip", "awk", "find", "/usr/bin/python3")
+TOOLS = ("bash", "git", "ls", "sed", "grep", "tar", "gzip", "awk", "find", "make", "iconv", "/usr/bin/python3")
 
 MIXED = (
     plan("echo out; echo err >&2; (exit 3)"),
@@ -46,11 +47,12 @@ MIXED = (
 
 def tools() -> dict[str, str]:
     """Return the first line of each tool's version: the text they print is part of an observation."""
+    asked = {tool: [tool, "--version"] for tool in TOOLS}
+    # SQLite writes its version into every database.
+    asked["sqlite"] = ["/usr/bin/python3", "-c", "import sqlite3; print(sqlite3.sqlite_version)"]
     versions = {}
-    for tool in TOOLS:
-        done = subprocess.run(
-            [tool, "--version"], capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"}
-        )
+    for tool, argv in asked.items():
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, env={"PATH": _PATH})
         versions[tool] = (done.stdout or done.stderr).splitlines()[0]
     return versions
 
@@ -83,12 +85,13 @@ def digest(episode: Episode, outcomes: list[Outcome]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def measure() -> dict[str, str]:
-    """Return the digest of every golden trajectory as it is now."""
+def measure(every: int = 1) -> dict[str, str]:
+    """Return the digest of every golden trajectory as it is now, or of one in ``every`` of them."""
     options = Options.of({})
     episode = Episode(sandbox_opener(options), options)
+    chosen = itertools.islice(trajectories(), 0, None, every)
     try:
-        return {name: digest(episode, play(episode, task, actions)) for name, task, actions in trajectories()}
+        return {name: digest(episode, play(episode, task, actions)) for name, task, actions in chosen}
     finally:
         episode.close()
 

@@ -7,10 +7,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from termgym.image.hostbase import host_layers
+from termgym.image import bases
 from termgym.image.image import Image
 from termgym.image.recipe import Recipe
 from termgym.image.store import Store
@@ -69,7 +70,7 @@ def tiny_image(directory: Path, env: Mapping[str, str] | None = None, **fields: 
 
 def host_image(**fields: Any) -> Image:
     """Return this machine's own system, as ``FROM host`` means it."""
-    return Image("host", tuple(map(str, host_layers(Store()))), **fields)
+    return replace(bases.host_image(Store()), **fields)
 
 
 def imaged_task(**fields: Any) -> Task:

@@ -185,7 +185,7 @@ def _task(
 def _end(pattern: str) -> ActionPlan:
     """Return the plan that ends what matches and waits until it is gone (pgrep may be missing)."""
     return act(
-        f"for entry in /proc/[0-9]*; do if tr '\\0' ' ' < $entry/cmdline 2> /dev/null | grep -q '{pattern}'; then "
+        f"for entry in /proc/[0-9]*; do if tr '\\0' ' ' 2> /dev/null < $entry/cmdline | grep -q '{pattern}'; then "
         "kill ${entry#/proc/}; while kill -0 ${entry#/proc/} 2> /dev/null; do sleep 0.05; done; fi; done"
     )
 

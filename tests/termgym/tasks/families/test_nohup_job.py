@@ -12,7 +12,7 @@ from termgym.tasks.world import World
 
 SEED = 4
 SWEEPER = (
-    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' < $entry/cmdline 2> /dev/null | grep -q 'sweeper.py'; then "
+    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' 2> /dev/null < $entry/cmdline | grep -q 'sweeper.py'; then "
     "kill ${{entry#/proc/}}; fi; done"
 )
 WAIT = "until tail -n 1 job.log | grep -q '^done'; do sleep 0.1; done"

@@ -12,7 +12,7 @@ from termgym.tasks.world import World
 
 SEED = 3
 END = (
-    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' < $entry/cmdline 2> /dev/null | grep -q '{what}'; then "
+    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' 2> /dev/null < $entry/cmdline | grep -q '{what}'; then "
     "kill ${{entry#/proc/}}; while kill -0 ${{entry#/proc/}} 2> /dev/null; do sleep 0.02; done; fi; done"
 )
 OLD = END.replace("{what}", "^python3 .*releases/{old}/server")

@@ -16,7 +16,7 @@ RUN = "(python3 {server} {conf} > /tmp/log 2>&1 &); until grep -q listening /tmp
 RUN_COPY = RUN.replace("{server}", "/tmp/server.py").replace("{conf}", "{root}/service.conf")
 RUN_ASIDE = RUN.replace("{server}", "~/services/server.py").replace("{conf}", "/tmp/conf")
 END = (
-    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' < $entry/cmdline 2> /dev/null | grep -q '{other}/service'; "
+    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' 2> /dev/null < $entry/cmdline | grep -q '{other}/service'; "
     "then kill ${{entry#/proc/}}; while kill -0 ${{entry#/proc/}} 2> /dev/null; do sleep 0.02; done; fi; done"
 )
 RECITE = (

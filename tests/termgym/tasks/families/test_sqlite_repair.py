@@ -21,7 +21,7 @@ WORLDS = {
 REPORT = "./report > report.txt"
 COPY = "cp stock.db /tmp/copy && mv /tmp/copy stock.db"
 END = (
-    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' < $entry/cmdline 2> /dev/null | grep -q '{what}'; then "
+    "for entry in /proc/[0-9]*; do if tr '\\0' ' ' 2> /dev/null < $entry/cmdline | grep -q '{what}'; then "
     "kill ${entry#/proc/}; while kill -0 ${entry#/proc/} 2> /dev/null; do sleep 0.02; done; fi; done"
 )
 GONE = END.replace("{what}", "import.py").replace("kill ${entry#/proc/}; ", "")
