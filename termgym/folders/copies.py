@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from shutil import copyfile, rmtree
 
 from termgym.cache import cache_directory
@@ -93,6 +93,19 @@ def inside(path: Path, folder: Path) -> Path:
     if not found.is_relative_to(folder.resolve()):
         raise FolderError(f"{path}: leads out of the task folder to {found}; copy what it points at into the folder")
     return found
+
+
+def over(lower: Mapping[str, Piece], upper: Mapping[str, Piece]) -> dict[str, Piece]:
+    """Return two directories as one: what lies above hides what has its name below, with all that was in it.
+
+    So nothing is ever written through a link that the other directory holds.
+    """
+    shown = {
+        name: piece
+        for name, piece in lower.items()
+        if all(upper[above].kind == "dir" for above in map(str, PurePosixPath(name).parents) if above in upper)
+    }
+    return {**shown, **upper}
 
 
 def keep(pieces: Mapping[str, Piece]) -> str:

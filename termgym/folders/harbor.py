@@ -96,7 +96,7 @@ def _stage(
         raise FolderError(f"{directory}: is missing, though task.toml names the step {step.name!r}; add the directory")
     copies.inside(directory, folder)
     # The tests of all steps first, so that a step's own take their place (harbor 0.26.0, verifier/verifier.py).
-    tests = scripts.gathered(folder / "tests", folder) | scripts.gathered(directory / "tests", folder)
+    tests = copies.over(scripts.gathered(folder / "tests", folder), scripts.gathered(directory / "tests", folder))
     own_solution = directory / "solution"
     workdir = copies.gather(directory / "workdir", folder)
     notes.extend(_step_remarks(document, step))

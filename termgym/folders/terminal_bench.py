@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from termgym.errors import FolderError
 from termgym.folders.canary import without_canary
 from termgym.folders.compose import COMPOSE, Container, no_service, read_compose
-from termgym.folders.copies import Piece, gather, inside, keep
+from termgym.folders.copies import Piece, gather, inside, keep, over
 from termgym.folders.environment import build_recipe, limits
 from termgym.folders.folder import TERMINAL_BENCH, FolderTask
 from termgym.folders.house import ANYWHERE, STEPS
@@ -125,11 +125,10 @@ def _image(folder: Path, notes: list[str]) -> tuple[Recipe, Container]:
 
 
 def _verifier(folder: Path, file: TaskFile) -> Verifier:
-    pieces = gather(folder / "tests", folder)
     script = read_source(inside(_there(folder / RUN_TESTS), folder), script=True)
-    pieces[RUN_TESTS] = Piece("file", 0o755, content=script.text.encode())
+    runner = {RUN_TESTS: Piece("file", 0o755, content=script.text.encode())}
     return Verifier(
-        directory=keep(pieces),
+        directory=keep(over(gather(folder / "tests", folder), runner)),
         command=("bash", f"/tests/{RUN_TESTS}"),
         timeout=file.max_test_timeout_sec,
         env={"TEST_DIR": "/tests"},

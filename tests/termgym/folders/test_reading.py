@@ -276,6 +276,30 @@ def test_steps_that_share(folder: Where) -> None:
     assert set(files(end.workdir)) == {"setup.sh"}
 
 
+def test_a_steps_link_hides_the_directory_that_all_steps_share(altered: Callable[..., Path]) -> None:
+    path = altered("harbor-steps-shared")
+    (path / "tests" / "data").mkdir()
+    (path / "tests" / "data" / "list.txt").write_text("of all\n")
+    own = path / "steps" / "end" / "tests"
+    (own / "real").mkdir()
+    (own / "real" / "list.txt").write_text("own\n")
+    (own / "data").symlink_to("real")
+    begin, end = read_folder(path).task.stages
+    assert files(begin.verifier.directory)["data/list.txt"] == "of all\n"
+    found = files(end.verifier.directory)
+    assert (found["data"], found["real/list.txt"]) == ("-> real", "own\n")
+    assert "data/list.txt" not in found
+
+
+def test_the_runner_hides_what_the_tests_have_of_its_name(altered: Callable[..., Path]) -> None:
+    path = altered("bench-usual")
+    (path / "tests" / "run-tests.sh").mkdir()
+    (path / "tests" / "run-tests.sh" / "x").touch()
+    verifier = read_folder(path).task.verifier
+    assert verifier is not None
+    assert set(files(verifier.directory)) == {"run-tests.sh", "test_outputs.py"}
+
+
 def test_a_gate_of_several_rewards(folder: Where) -> None:
     found = read_folder(folder("harbor-steps-gates"))
     assert found.task.stages[0].least_reward == 0.8
