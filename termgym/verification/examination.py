@@ -77,7 +77,7 @@ def examine(
     tests = _text_of(verifier.directory)
     tree = ImageTree(image.layers)
     home = _home(tree, verifier.user)
-    path = search_path(image.env, home)
+    path = search_path({**image.env, **verifier.env}, home)
     tools = frozenset[str]() if network else names()
     guarded = Guarded((), ())
     if verifier.guard:
@@ -89,7 +89,7 @@ def examine(
             tests=verifier.directory,
             command=verifier.command,
             timeout=verifier.timeout,
-            env={**_environment(verifier, image, tree, junit, lent=not network)},
+            env=_environment(verifier, image, tree, junit, lent=not network),
             user=verifier.user,
             put_back=guarded.put_back,
             hidden=guarded.hidden,
@@ -113,7 +113,7 @@ def _environment(verifier: Verifier, image: Image, tree: ImageTree, junit: str, 
         report = f"--junitxml={LOGS}/verifier/{junit}"
         env["PYTEST_ADDOPTS"] = f"{env.get('PYTEST_ADDOPTS', '')} {report}".strip()
     if lent:
-        path = image_path(image.env)
+        path = image_path({**image.env, **env})
         own = [f"{TOOLS}/bin"]
         if any("python3" in tree.names(each) for each in path):
             own.append(f"{TOOLS}/python")

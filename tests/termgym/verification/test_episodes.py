@@ -103,6 +103,13 @@ def test_a_graded_reward_is_paid(
     assert ended(terms, task).info["reward_terms"]["task_success"] == 3.0 * paid
 
 
+def test_the_verifiers_own_path_is_kept(episode: Episode, world: World) -> None:
+    """Behind the tools that are lent to it."""
+    verifier = world.verifier(f"echo $PATH; echo 1 {REWARD}", env={"PATH": "/opt/own:/usr/bin:/bin"})
+    end = ended(episode, world.task(verifier=verifier))
+    assert end.info["verifier"]["output"] == "/run/rolf/bin:/run/rolf/python:/opt/own:/usr/bin:/bin"
+
+
 def test_every_reward_is_told_and_the_exit_status_is_ignored(episode: Episode, world: World) -> None:
     end = ended(
         episode, world.task('echo said; echo \'{"reward": 0.5, "style": 1}\' > /logs/verifier/reward.json; exit 3')
