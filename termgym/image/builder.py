@@ -109,9 +109,7 @@ def build(
     report: Callable[[str], None] | None = None,
     bases: Mapping[str, str] | None = None,
 ) -> Image:
-    """Return the image that a recipe describes, built where it is not yet in the store.
-
-    May be called from several processes and threads at once. Nothing of a build is left but finished layers.
+    """Return the image that a recipe describes, built where it is not yet in the store; safe in threads and processes.
 
     Args:
         recipe: what is wanted.

@@ -73,12 +73,7 @@ def plan_copy(
     """
     *sources, target = words
     excluded = _excluded(step)
-    chosen: list[tuple[str, Found]] = []
-    for source in sources:
-        found = origin.select(posixpath.normpath(f"/{source.lstrip('/')}"))
-        if not found:
-            raise _missing(step, source, origin)
-        chosen += found
+    chosen = [each for source in sources for each in _selected(step, source, origin)]
     into = posixpath.join(workdir, target)
     holds_many = target.endswith("/") or posixpath.basename(target) in (".", "..")
     if (len(sources) > 1 or len(chosen) > 1) and not holds_many:
@@ -98,6 +93,18 @@ def plan_copy(
         items += (Placed(_join(base, entry.place), entry) for entry in origin.entries(top, excluded))
     _check_size(step, items, origin)
     return Copy(tuple(items), owner, _mode(step), dated)
+
+
+def _selected(step: Step, source: str, origin: Origin) -> list[tuple[str, Found]]:
+    """Return what one source names.
+
+    Raises:
+        ImageError: it names nothing.
+    """
+    found = origin.select(posixpath.normpath(f"/{source.lstrip('/')}"))
+    if not found:
+        raise _missing(step, source, origin)
+    return found
 
 
 def _base(path: str, top: Found, into: str, image: Tree, *, holds_many: bool, with_parents: bool) -> str:
