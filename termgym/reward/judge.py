@@ -135,17 +135,10 @@ class Judge:
         facts = self._facts(step, action, result, stood, validation, end, measured, shell_broken)
         terms = self._reward.step(facts)
         digest = self._sandbox.digest() if end.ended else None
-        return Verdict(
-            facts,
-            terms,
-            end.terminated,
-            end.ended and not end.terminated,
-            end.changes,
-            digest,
-            None if end.examined is None else end.examined.told,
-            None if end.examined is None else self.stages.told,
-            end.goes_on,
-        )
+        truncated = end.ended and not end.terminated
+        told = None if end.examined is None else end.examined.told
+        stage = None if end.examined is None else self.stages.told
+        return Verdict(facts, terms, end.terminated, truncated, end.changes, digest, told, stage, end.goes_on)
 
     def _end(self, result: StepResult, cwd: str, submitted: bool, last: bool, shell_broken: bool) -> _End:
         """Return whether the episode ends with a step, and how."""

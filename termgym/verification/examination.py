@@ -76,27 +76,15 @@ def examine(
     """
     tests = _text_of(verifier.directory)
     tree = ImageTree(image.layers)
-    home = _home(tree, verifier.user)
-    path = search_path({**image.env, **verifier.env}, home)
-    tools = frozenset[str]() if network else names()
     guarded = Guarded((), ())
     if verifier.guard:
-        scene = Scene(tree, sandbox.read_file, path, home, image.workdir, instruction, tests, tools)
-        guarded = guard(changes, scene)
+        home = _home(tree, verifier.user)
+        path = search_path({**image.env, **verifier.env}, home)
+        tools = frozenset[str]() if network else names()
+        guarded = guard(changes, Scene(tree, sandbox.read_file, path, home, image.workdir, instruction, tests, tools))
     junit = f"{secrets.token_hex(16)}.xml" if verifier.format == "pytest" else ""
-    done = sandbox.verify(
-        Verification(
-            tests=verifier.directory,
-            command=verifier.command,
-            timeout=verifier.timeout,
-            env=_environment(verifier, image, tree, junit, lent=not network),
-            user=verifier.user,
-            put_back=guarded.put_back,
-            hidden=guarded.hidden,
-            tools="" if network else toolbox(),
-            collect=(*COLLECTED, UNSERVED, VERSIONS, *([junit] if junit else [])),
-        )
-    )
+    env = _environment(verifier, image, tree, junit, lent=not network)
+    done = sandbox.verify(_request(verifier, env, guarded, junit, lent=not network))
     output = done.output.decode("utf-8", "replace")
     told = _told(done, output, guarded, junit)
     try:
@@ -105,6 +93,20 @@ def examine(
         error.told = told
         raise
     return Examined(verdict, {"reward": verdict.reward, "rewards": dict(verdict.rewards), **told})
+
+
+def _request(verifier: Verifier, env: Mapping[str, str], guarded: Guarded, junit: str, *, lent: bool) -> Verification:
+    return Verification(
+        tests=verifier.directory,
+        command=verifier.command,
+        timeout=verifier.timeout,
+        env=env,
+        user=verifier.user,
+        put_back=guarded.put_back,
+        hidden=guarded.hidden,
+        tools=toolbox() if lent else "",
+        collect=(*COLLECTED, UNSERVED, VERSIONS, *([junit] if junit else [])),
+    )
 
 
 def _environment(verifier: Verifier, image: Image, tree: ImageTree, junit: str, *, lent: bool) -> dict[str, str]:
