@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -98,7 +99,8 @@ class Bases:
     def _tools(self, reference: Reference, step: Step | None) -> Image:
         """Return an image with nothing but programs of this machine."""
         names = _TOOLS_ALONE[reference.name]
-        found = [shutil.which(name) for name in names]
+        places = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", PATH)])
+        found = [shutil.which(name, path=places) for name in names]
         missing = [name for name, path in zip(names, found, strict=True) if path is None]
         if missing:
             raise _fault(step, f"{reference.text}: this machine has no {' and '.join(missing)} to lend",

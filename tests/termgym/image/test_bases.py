@@ -185,6 +185,19 @@ def test_a_root_filesystem_is_found_by_its_name_and_replaced(tmp_path: Path, sto
         remove_root(store, "../layers")
 
 
+def test_lends_programs_that_images_are_made_for(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`COPY --from=ghcr.io/astral-sh/uv` is in many a Dockerfile."""
+    text = "FROM scratch\nCOPY --from=ghcr.io/astral-sh/uv:0.5 /uv /uvx /bin/\n"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ImageError, match="this machine has no uv and uvx to lend; install it"):
+        _built(tmp_path, store, text)
+    for name in ("uv", "uvx"):
+        (tmp_path / name).write_text(name)
+        (tmp_path / name).chmod(0o755)
+    image = _built(tmp_path, store, text)
+    assert Tree(image.layers, store.prefix).read("/bin/uvx") == b"uvx"
+
+
 def test_says_what_is_missing_in_a_stand_in(tmp_path: Path, store: Store) -> None:
     if Path("/usr/bin/Rscript").exists():
         pytest.fail("this test needs a machine without R")
