@@ -16,11 +16,11 @@ from termgym.tasks import families, make_task
 from termgym.tasks.digest import task_digest
 
 LISTS = {  # number and digest of each set: one that changes is another benchmark
-    "train": (860, "eb96935be59a0a809daf8dd2b446f32dd300d1b2506032994f53e80fe734ceff"),
-    "validation": (430, "a2add4f421994edb9ff68ca3c0ad268bea5c793174ec55b1bcd66150a6fe0d05"),
-    "unseen-family": (200, "151c5c40b84b36f560bee5510c51712a8e3b164c89c5ba0f34c2ae04c03fb50e"),
-    "unseen-cause": (150, "451d589a8cb46ac3e4027b8af13ceff97f1cb25b3f2c94bce9556111602aebd7"),
-    "unseen-world": (430, "a15cb88dd528ca844aa37347e8b3bb37905d280d2d1791bcbec6d38d8745e660"),
+    "train": (1100, "267ed57922d9c4c0a4f20d2e9a6a8bd46369c48b7a350b698f736f9b8d01b2cc"),
+    "validation": (550, "705291f87631dca7ca006765d8a1a1406d7a429b17b36cd4c97fb42a2e71b690"),
+    "unseen-family": (230, "00cb3fb902b716d8d687d5d76de39c89f839641569e375e1d9ad4ce08a8daaf1"),
+    "unseen-cause": (180, "a9f6e7d469f9f8c649e42bf746b7751af128a0380ae2726e1769cd9d67f13998"),
+    "unseen-world": (550, "501272aed8c19e3ac06c5ab52f40eff5bba3ac7f529635695f03d29fb8b2f18b"),
 }
 HELD = ("validation", "unseen-family", "unseen-cause", "unseen-world")
 
