@@ -24,7 +24,7 @@ from termgym.safety.launchers import launched, program
 from termgym.safety.remembering import remembered
 from termgym.safety.roughly import statements
 from termgym.safety.scripts import Around, executed, scripts, with_input
-from termgym.safety.shelltree import leaves, programs, source, substitutions, without_heredocs
+from termgym.safety.shelltree import VISITS, leaves, programs, source, substitutions, without_heredocs
 from termgym.safety.words import Words
 
 PARSE_LIMIT = 8_192
@@ -33,6 +33,8 @@ DEPTH_LIMIT = 4
 """How deep a script in a script is read."""
 CALL_LIMIT = 5_000
 """Most calls taken from one text."""
+LOOK_LIMIT = 50_000
+"""Most nodes looked at for programs inside others: substitutions in substitutions would cost the square of a text."""
 
 
 @remembered
@@ -73,6 +75,7 @@ class _Reader:
         self._directory = directory
         self._moves: dict[str, str | None] = {}
         """Where functions have gone by their end."""
+        self._looks = LOOK_LIMIT
 
     def read(self, text: str, depth: int, around: Around) -> None:
         # The grammar takes NUL for the end of the text; bash drops it. Half surrogates cannot be encoded at all.
@@ -153,7 +156,7 @@ class _Reader:
                 around = self._with_redirect(child, around)
             elif child.type != "variable_assignment":
                 words.append(self._words.read(child))
-        inner = [name for each in substitutions(node) for name in programs(each)]
+        inner = [name for each in substitutions(node) for name in self._programs(each)]
         self.call(words, around._replace(substituted=tuple(inner)), depth)
 
     def call(self, words: Sequence[str], around: Around, depth: int) -> None:
@@ -237,6 +240,11 @@ class _Reader:
         argv = launched(words).argv
         return (program(argv[0]), *argv[1:]) if argv else ()
 
+    def _programs(self, node: Node) -> list[str]:
+        """Return the names of the programs below a node, as long as few enough nodes were looked at."""
+        self._looks -= min(VISITS, node.descendant_count)
+        return programs(node) if self._looks >= 0 else []
+
     def _assign(self, node: Node, around: Around) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None:
@@ -255,7 +263,7 @@ class _Reader:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None:
             return
-        own = programs(body).count(source(name))
+        own = self._programs(body).count(source(name))
         if own > 1 or (own == 1 and re.search(r"(?<![&>])&(?![&>])", source(body))):
             self.bombs.append(source(name))
 

@@ -670,3 +670,13 @@ def test_a_typical_line_takes_less_than_a_millisecond() -> None:
 def test_a_kept_reading_is_the_same_reading() -> None:
     assert read("ls -l | wc") == read("ls -l | wc")
     assert [call.name for call in read("ls -l | wc").calls] == ["ls", "wc"]
+
+
+@pytest.mark.parametrize(("opened", "closed"), [("$(", ")"), ("<(", ")"), ("f(){ ", ";}")])
+def test_what_is_nested_costs_no_square(opened: str, closed: str) -> None:
+    """Each level would be asked for the programs in all below it; and what is innermost is found all the same."""
+    depth = (PARSE_LIMIT - 8) // (len(opened) + len(closed))
+    text = opened * depth + "rm -rf /" + closed * depth
+    began = time.process_time()
+    assert ("rm", ("-rf", "/")) in [call[:2] for call in read(text).calls]
+    assert time.process_time() - began < 1.5
