@@ -37,9 +37,10 @@ docs: .venv/dev ## Build the reference from the docstrings into docs/reference/a
 help-text: .venv/dev ## Write docs/reference/command-line.md anew from the commands' --help
 	$(BIN)/python docs/help_text.py
 
-bench: .venv/dev ## Timings beside pexpect, tmux, rsync, diff and SWE-ReX, as ratios
+bench: .venv/dev ## Timings beside pexpect, tmux, rsync, diff, SWE-ReX and docker, as ratios
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python benchmarks/terminal.py
+	$(BIN)/python benchmarks/image.py
 
 bench-line: .venv/dev ## Timings of the production line beside C, NumPy, LineFlow and JSSEnv, as ratios
 	$(BIN)/python benchmarks/line.py
