@@ -66,9 +66,9 @@ def examine(
         sandbox: Where the files lie.
         verifier: Who judges.
         image: What the files were at first.
-        instruction: What the agent was asked to do; what it names is the agent's to change.
+        instruction: What the agent was asked; what it names is the agent's to change.
         changes: What differs from the image now.
-        network: Whether the verifier has network; where it has none it is lent tools.
+        network: Whether the verifier has any; else it is lent tools.
 
     Raises:
         VerifierError: there is no verdict; ``told`` says what is known.
@@ -80,8 +80,9 @@ def examine(
     if verifier.guard:
         home = _home(tree, verifier.user)
         path = search_path({**image.env, **verifier.env}, home)
-        tools = frozenset[str]() if network else names()
-        guarded = guard(changes, Scene(tree, sandbox.read_file, path, home, image.workdir, instruction, tests, tools))
+        lent = frozenset[str]() if network else names()
+        scene = Scene(tree, sandbox.read_file, path, home, image.workdir, instruction, tests, lent)
+        guarded = guard(changes, scene)
     junit = f"{secrets.token_hex(16)}.xml" if verifier.format == "pytest" else ""
     env = _environment(verifier, image, tree, junit, lent=not network)
     done = sandbox.verify(_request(verifier, env, guarded, junit, lent=not network))
