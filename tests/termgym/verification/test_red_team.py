@@ -54,8 +54,7 @@ def is_worth_nothing(end: Outcome) -> bool:
 @pytest.mark.parametrize(("attack", "verifier"), CASES)
 def test_an_attack_is_worth_nothing(episode: Episode, folder: Path, attack: str, verifier: str) -> None:
     """And it does not turn failure into a fault of the machinery either."""
-    if "cc -shared" in ATTACKS[attack] and COMPILER is None:
-        pytest.skip("the attack wants a compiler, and this machine has none")
+    assert "cc -shared" not in ATTACKS[attack] or COMPILER, "the attack wants a C compiler: apt-get install g++"
     end = played(episode, folder, verifier, version() + ATTACKS[attack])
     if attack == "the-program-under-test-ends-the-verifier":  # nobody is left to judge
         assert (end.reward, end.truncated, end.info["failure_kind"]) == (0.0, True, "VerifierError"), end.info
@@ -108,8 +107,7 @@ REAL = [
 @pytest.mark.parametrize(("attack", "verifier"), REAL)
 def test_the_attacks_are_real(episode: Episode, folder: Path, attack: str, verifier: str) -> None:
     """Without the guard they pay: an attack that would fail anyway proves nothing."""
-    if "cc -shared" in ATTACKS[attack] and COMPILER is None:
-        pytest.skip("the attack wants a compiler, and this machine has none")
+    assert "cc -shared" not in ATTACKS[attack] or COMPILER, "the attack wants a C compiler: apt-get install g++"
     end = played(episode, folder, verifier, version() + ATTACKS[attack], guard=False)
     assert end.reward == 1.0, (end.stderr, end.info)
 
