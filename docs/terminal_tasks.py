@@ -24,7 +24,7 @@ HEAD = """\
 
 ## How hard they are
 
-Measured in {worlds} worlds of each cause, not estimated: how often somebody gets through who guesses and does not look.
+Measured in {worlds} worlds of a cause, not estimated: how often somebody gets through who guesses and does not look.
 Anyone can measure it again: `python -m termgym.data.measure_difficulty --processes 2`.
 
 Who guesses has {repairs} stock repairs: set modes, remove locks, stash and pull, end what runs, and so on
@@ -65,11 +65,12 @@ def text() -> str:
 
 def _family(name: str, found: list[Measured]) -> Iterator[str]:
     yield f"\n## {name}\n\n{summary(name).capitalize()}.\n\n"
-    yield "| cause | set | one guess | any guess | at random | oracle | level |\n|---|---|--:|--:|--:|--:|---|\n"
+    yield "| cause | set | worlds | one guess | any guess | at random | oracle | level |\n"
+    yield "|---|---|--:|--:|--:|--:|--:|---|\n"
     sets = {(row.family, row.cause): row.part for row in rows()}
     for row in found:
         shares = f"{row.guess:.0%} | {row.any_guess:.0%} | {row.haphazard:.0%} | {row.oracle_steps:.1f}"
-        yield f"| `{row.cause}` | {sets[row.family, row.cause]} | {shares} | {row.level} |\n"
+        yield f"| `{row.cause}` | {sets[row.family, row.cause]} | {row.worlds} | {shares} | {row.level} |\n"
 
 
 if __name__ == "__main__":

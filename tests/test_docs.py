@@ -62,7 +62,14 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize(("script", "page"), [("help_text.py", "command-line.md"), ("lint_rules.py", "lint-rules.md")])
+@pytest.mark.parametrize(
+    ("script", "page"),
+    [
+        ("help_text.py", "command-line.md"),
+        ("lint_rules.py", "lint-rules.md"),
+        ("terminal_tasks.py", "terminal-tasks.md"),
+    ],
+)
 def test_generated_pages_are_up_to_date(script: str, page: str) -> None:
     """Each is written by its script; a reader must not be told of options or rules that are gone."""
     module = runpy.run_path(str(ROOT / "docs" / script))
