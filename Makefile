@@ -41,6 +41,7 @@ bench: .venv/dev ## Timings beside pexpect, tmux, rsync, diff, SWE-ReX and docke
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python benchmarks/terminal.py
 	$(BIN)/python benchmarks/image.py
+	$(BIN)/python benchmarks/image_reset.py
 
 bench-line: .venv/dev ## Timings of the production line beside C, NumPy, LineFlow and JSSEnv, as ratios
 	$(BIN)/python benchmarks/line.py
