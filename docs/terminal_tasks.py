@@ -28,7 +28,7 @@ Measured in {worlds} worlds of a cause, not estimated: how often somebody gets t
 Anyone can measure it again: `python -m termgym.data.measure_difficulty --processes 2`.
 
 Who guesses has {repairs} stock repairs: set modes, remove locks, stash and pull, end what runs, and so on
-([termgym/weak.py](../../termgym/weak.py)). A guess is one of them in every place that the instruction names, and then
+(`termgym/weak.py`). A guess is one of them in every place that the instruction names, and then
 what the instruction quotes. So much is known: the words of the instruction, and what anybody would try who has read the
 titles of the families. Not known is what a command prints and how it ends, which cause it is, what the goal looks at,
 and which files are somebody's work.
