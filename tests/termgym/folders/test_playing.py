@@ -91,7 +91,7 @@ def test_a_directory_of_folders_is_played_by_seed(tmp_path: Path) -> None:
     assert tasks == ["harbor-limits", "harbor-minimal", "harbor-limits"]
 
 
-NEED_PROGRAMS = {"nohup-job", "port-in-use", "runaway-process", "service-does-not-start", "sqlite-repair"}
+NEED_PROGRAMS = {"disk-full", "nohup-job", "port-in-use", "runaway-process", "service-does-not-start", "sqlite-repair"}
 """Families whose goal asks something of programs that still run: they end before the tests, so only as data."""
 
 
