@@ -30,7 +30,8 @@ class RecordCast(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         ...         return {"stdout": "", "stderr": "", "cwd": "/"}, {}
         ...     def step(self, action):
         ...         return {"stdout": action + "\\n", "stderr": "", "cwd": "/"}, 0.0, False, False, {}
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "echo.cast")
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> file = pathlib.Path(folder.name, "echo.cast")
         >>> with RecordCast(Echo(), file, clock=iter(range(9)).__next__) as env:
         ...     _ = env.reset(), env.step("hello")
         >>> print(file.read_text().rstrip())
@@ -39,6 +40,7 @@ class RecordCast(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         [1, "o", "\\u001b[2J\\u001b[H/$ "]
         [2, "o", "hello\\r\\n"]
         [3, "o", "hello\\r\\n/$ "]
+        >>> folder.cleanup()
 
     Args:
         env: The environment.
