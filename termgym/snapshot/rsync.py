@@ -19,20 +19,19 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 from termgym.errors import SnapshotError
 from termgym.snapshot.baseline import Baseline, baseline
 from termgym.snapshot.change import Change, ChangeKind
 from termgym.snapshot.comparison import Pair, Side, Touched
-from termgym.snapshot.copying import copy_tree, remove_entries, remove_tree
+from termgym.snapshot.copying import remove_entries, remove_tree
 from termgym.snapshot.departure import digester
 from termgym.snapshot.diff import changes_in
 from termgym.snapshot.digest import tree_digest
 from termgym.snapshot.flags import clear_flags
-from termgym.snapshot.keeping import find_copy, load_copy
+from termgym.snapshot.keeping import find_copy, keep_copy, load_copy, put_back
 from termgym.snapshot.layers import Ground
 from termgym.snapshot.links import find_links
 from termgym.snapshot.owners import plainly
@@ -99,23 +98,15 @@ class RsyncSnapshot:
 
     def save(self) -> str:
         """Keep a copy of the live tree."""
-        token = uuid4().hex
-        copy_tree(self.live, self._kept / token)
-        return token
+        return keep_copy(self.live, self._kept)
 
     def load(self, token: str) -> None:
         """Correct what differs from the copy that ``save`` kept."""
         load_copy(self.live, find_copy(self._kept, token))
 
-    @contextmanager
-    def aside(self) -> Iterator[Path]:
+    def aside(self) -> AbstractContextManager[Path]:
         """Yield the live tree, which is put back afterwards."""
-        token = self.save()
-        try:
-            yield self.live
-        finally:
-            self.load(token)
-            self.forget(token)
+        return put_back(self)
 
     def forget(self, token: str) -> None:
         """Free the copy that ``save`` kept."""
