@@ -1,0 +1,1 @@
+"""Leaderboard: submissions validated, ranked and shown; what `rolf board` does."""
