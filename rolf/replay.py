@@ -13,7 +13,8 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import WrapperSpec
 
-from rolf.trajectory import Line, Trajectory, TrajectoryError, jsonable, read_trajectory
+from rolf.evaluation.recording import Recorded, located, read
+from rolf.trajectory import ACTIONS, Line, Trajectory, TrajectoryError, jsonable, read_trajectory
 
 SHORTENED = 200
 """Longest value that a report quotes [characters]."""
@@ -87,13 +88,15 @@ def _s(count: int) -> str:
 def replay(path: str | Path) -> Report:
     """Make the environment of a trajectory file again, take the same actions, and compare.
 
-    What the environment declares volatile (``metadata["volatile"]``) is not compared.
+    What the environment declares volatile (``metadata["volatile"]``) is not compared. ``block.jsonl.gz#3`` is the third
+    episode of a file of actions, which holds no observations: what it holds is compared.
 
     Raises:
         TrajectoryError: the file is no trajectory, holds no episode, or needs a package or a task that is not here.
         gymnasium.error.Error: its environment is not known here.
     """
-    trajectory = read_trajectory(path)
+    where, row = located(path)
+    trajectory = read_trajectory(where) if row is None else _of_actions(read(where, row), row)
     if not trajectory.lines:
         reason = trajectory.cut or "it ends after its header"
         raise TrajectoryError(f"{str(path)!r} holds no episode: {reason}; call reset and step while recording")
@@ -108,6 +111,25 @@ def replay(path: str | Path) -> Report:
         return _compare(env, trajectory, str(path))
     finally:
         env.close()
+
+
+def _of_actions(recorded: Recorded, row: int) -> Trajectory:
+    """Return an episode of actions in the form of a trajectory that knows less of each step."""
+    ending = recorded.ending
+    told: list[dict[str, Any]] = [{"type": "reset", "seed": recorded.seed, "options": None}]
+    for action, reward in zip(recorded.actions, ending.rewards, strict=True):
+        told.append({"type": "step", "action": action, "reward": reward, "terminated": False, "truncated": False})
+    if ending.rewards:
+        told[-1] |= {"terminated": ending.terminated, "truncated": ending.truncated, "info": dict(ending.info)}
+    told.append({"type": "final"} | ({"state_digest": recorded.state_digest} if recorded.state_digest else {}))
+    header = {
+        "type": "header",
+        "format": ACTIONS,
+        "env_id": recorded.env_id,
+        "kwargs": recorded.kwargs,
+        "wrappers": recorded.wrappers,
+    }
+    return Trajectory(header, [Line(row, content) for content in told], None)
 
 
 def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
@@ -132,6 +154,7 @@ def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
 
 def _compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) -> Report:
     env_id, volatile = str(trajectory.header["env_id"]), trajectory.header.get("volatile", ())
+    sparse = trajectory.header.get("format") == ACTIONS
     episodes = steps = in_episode = 0
     latest: dict[str, Any] = {}
     for line in trajectory.lines:
@@ -140,7 +163,7 @@ def _compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) ->
         elif line.kind == "step":
             in_episode += 1
         latest = _again(env, line, latest)
-        found = _first_difference(line, latest, volatile)
+        found = _first_difference(line, latest, volatile, sparse=sparse)
         if found is not None:
             field, recorded, got = found
             at = Divergence(line.number, episodes - 1, max(0, in_episode - 1), field, *_shortened(recorded, got))
@@ -185,9 +208,19 @@ def final_state(env: gymnasium.Env[Any, Any], info: Mapping[str, Any]) -> dict[s
     return told
 
 
-def _first_difference(line: Line, got: Mapping[str, Any], volatile: Sequence[str]) -> tuple[str, Any, Any] | None:
+def _first_difference(
+    line: Line, got: Mapping[str, Any], volatile: Sequence[str], *, sparse: bool
+) -> tuple[str, Any, Any] | None:
+    """Return (field, recorded, got) of the first thing that differs.
+
+    Args:
+        line: What was recorded.
+        got: What came now.
+        volatile: What may differ.
+        sparse: Whether what was not recorded is not compared.
+    """
     for field in COMPARED[line.kind]:
-        if field in line.content or field in got:
+        if field in line.content or (field in got and not sparse):
             pair = (line.content.get(field, _ABSENT), got.get(field, _ABSENT))
             found = next(_differences(field, *pair, volatile), None)
             if found is not None:

@@ -1,16 +1,19 @@
 """Trajectory files: what happened in an environment, one JSON object a line, readable up to the moment of a crash.
 
 The lines of a file are, in order: one ``header`` (which environment, made how, with which packages), then for every
-episode one ``reset``, its ``step`` lines, and one ``final``. Every line is flushed before the next call returns.
+episode one ``reset``, its ``step`` lines, and one ``final``. Every line is flushed before the next call returns. A file
+that is whole may be compressed by gzip.
 """
 
 from __future__ import annotations
 
 import base64
 import dataclasses
+import gzip
 import hashlib
 import json
 import platform
+import zlib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
@@ -21,11 +24,19 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 FORMAT = "rolf-trajectory/1"
+ACTIONS = "rolf-actions/1"
+"""Of files with an episode a line: what was done and what it came to, not what was seen (``rolf.evaluation``)."""
 PACKAGES = ("rolf", "gymnasium", "numpy", "pydantic")
 RECORDERS = ("RecordCast", "RecordTrajectory", "RecordVideo", "RenderCollection", "HumanRendering")
 """Wrappers that change nothing of what is compared; left out of the header, or a replay would write their files."""
 LARGEST_ARRAY = 4_096
 """Arrays with more elements than this are kept as a digest."""
+LONGEST_LINE = 256 << 20
+"""What a line may be, compressed or not [bytes]: a small file can hold an endless one."""
+MAGIC = b"\x1f\x8b"
+"""What a file that gzip compressed begins with (RFC 1952, 2.3.1)."""
+LARGEST_FILE = 4 << 30
+"""What a file may come to when it is no longer compressed [bytes]."""
 
 
 class TrajectoryError(ValueError):
@@ -154,7 +165,7 @@ def read_trajectory(path: str | Path) -> Trajectory:
         TrajectoryError: the file is no trajectory, is of another format, or is damaged before its last line.
         OSError: the file cannot be read.
     """
-    lines = _parsed(Path(path))
+    lines = _typed(Path(path))
     first, cut = next(lines, (None, "the file is empty"))
     if first is None:
         raise TrajectoryError(f"{str(path)!r} is not a trajectory: {cut}; rolf_wrappers.RecordTrajectory writes them")
@@ -169,17 +180,52 @@ def read_trajectory(path: str | Path) -> Trajectory:
     return Trajectory(first.content, read, None)
 
 
-def _parsed(path: Path) -> Iterator[tuple[Line | None, str | None]]:
-    """Yield whole lines, then (None, reason) if the last one is half written."""
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                content = json.loads(raw)
-            except ValueError as error:
-                if not raw.endswith(b"\n"):
-                    yield None, f"line {number} was cut off in mid-write ({len(raw)} bytes are left of it)"
-                    return
-                raise TrajectoryError(f"{str(path)!r}, line {number} is not JSON: {error}") from error
-            if not isinstance(content, dict) or "type" not in content:
-                raise TrajectoryError(f"{str(path)!r}, line {number} is not a trajectory's line: it has no 'type'")
-            yield Line(number, content), None
+def _typed(path: Path) -> Iterator[tuple[Line | None, str | None]]:
+    """Yield the lines of a trajectory, as `parsed` does."""
+    for line, cut in parsed(path):
+        if line is not None and "type" not in line.content:
+            if line.number == 1 and line.content.get("format") == ACTIONS:
+                message = f"{str(path)!r} holds an episode a line; say which: {path}#1 is the first"
+                raise TrajectoryError(message)
+            raise TrajectoryError(f"{str(path)!r}, line {line.number} is not a trajectory's line: it has no 'type'")
+        yield line, cut
+
+
+def parsed(path: Path) -> Iterator[tuple[Line | None, str | None]]:
+    """Yield the whole lines of a file of JSON objects, then (None, reason) if the last one is half written.
+
+    Raises:
+        TrajectoryError: a line before the last is no JSON object, or the file is larger than any of these files is.
+        OSError: the file cannot be read.
+    """
+    for number, raw in enumerate(_lines(path), start=1):
+        try:
+            content = json.loads(raw)
+        except RecursionError as error:
+            raise TrajectoryError(f"{str(path)!r}, line {number} is nested deeper than can be read") from error
+        except ValueError as error:
+            if not raw.endswith(b"\n"):
+                yield None, f"line {number} was cut off in mid-write ({len(raw)} bytes are left of it)"
+                return
+            raise TrajectoryError(f"{str(path)!r}, line {number} is not JSON: {error}") from error
+        if not isinstance(content, dict):
+            raise TrajectoryError(f"{str(path)!r}, line {number} is not a trajectory's line: it has no 'type'")
+        yield Line(number, content), None
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, compressed or not."""
+    with path.open("rb") as plain:
+        squeezed = plain.read(len(MAGIC)) == MAGIC
+        plain.seek(0)
+        file = gzip.GzipFile(fileobj=plain) if squeezed else plain
+        total = 0
+        try:
+            while raw := file.readline(LONGEST_LINE + 1):
+                total += len(raw)
+                if len(raw) > LONGEST_LINE or (squeezed and total > LARGEST_FILE):
+                    message = f"{str(path)!r} comes to more than a trajectory does: {total:,} bytes so far"
+                    raise TrajectoryError(message)
+                yield raw
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise TrajectoryError(f"{str(path)!r} was compressed and is damaged or cut off: {error}") from error
