@@ -11,8 +11,7 @@ from typing import Any, SupportsFloat
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
-COLUMNS, LINES = 80, 24
-CLEAR = "\x1b[2J\x1b[H"
+from rolf import cast
 
 
 class RecordCast(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -69,25 +68,21 @@ class RecordCast(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         target.parent.mkdir(parents=True, exist_ok=True)
         self._file = target.open("x", encoding="utf-8")
         self._began = clock()
-        self._write({"version": 2, "width": COLUMNS, "height": LINES})
+        self._write(cast.HEADER)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset, and begin the episode on a clear screen."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._episodes += 1
-        now = self._clock() - self._began
-        self._write([now, "m", f"episode {self._episodes}"])
-        told = observation.get("instruction", "")
-        self._write([now, "o", CLEAR + _lines(f"{told}\n" if told else "") + _prompt(observation)])
+        for event in cast.begun(self._clock() - self._began, self._episodes, observation):
+            self._write(event)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Step, with the command at its beginning and the output at its end."""
-        self._write([self._clock() - self._began, "o", _lines(_typed(action) + "\n")])
+        self._write(cast.entered(self._clock() - self._began, action))
         observation, reward, terminated, truncated, info = self.env.step(action)
-        shown = observation["stdout"] + observation["stderr"]
-        shown += "" if not shown or shown.endswith("\n") else "\n"
-        self._write([self._clock() - self._began, "o", _lines(shown) + _prompt(observation)])
+        self._write(cast.answered(self._clock() - self._began, observation))
         return observation, reward, terminated, truncated, info
 
     def close(self) -> None:
@@ -98,21 +93,3 @@ class RecordCast(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def _write(self, line: Any) -> None:
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
-
-
-def _prompt(observation: Any) -> str:
-    return f"{observation['cwd']}$ "
-
-
-def _lines(text: str) -> str:
-    """Return text as a terminal wants it: to the next line and back to its start."""
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
-
-
-def _typed(action: Any) -> str:
-    """Return the command or the keys that a JSON action holds, or the action itself."""
-    try:
-        told = json.loads(action)
-    except (TypeError, ValueError):
-        return str(action)
-    return str(told.get("command", told.get("keys", action))) if isinstance(told, dict) else str(action)
