@@ -1,0 +1,1 @@
+"""Page: a leaderboard as one HTML file that opens from disk."""
