@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +12,10 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import WrapperSpec
 
+from rolf.difference import ABSENT, differences, shortened
 from rolf.evaluation.recording import Recorded, located, read
 from rolf.trajectory import ACTIONS, Line, Trajectory, TrajectoryError, jsonable, read_trajectory
 
-SHORTENED = 200
-"""Longest value that a report quotes [characters]."""
 NEEDED = {"header": ("env_id", "kwargs"), "reset": ("seed", "options"), "step": ("action",)}
 """What a replay cannot do without, by kind of line."""
 COMPARED = {
@@ -26,7 +24,6 @@ COMPARED = {
     "final": ("state_digest", "diff"),
 }
 """What is compared of each kind of line, in the order in which a difference is named."""
-_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ def replay(path: str | Path) -> Report:
         gymnasium.error.Error: its environment is not known here.
     """
     where, row = located(path)
-    trajectory = read_trajectory(where) if row is None else _of_actions(read(where, row), row)
+    trajectory = read_trajectory(where) if row is None else as_trajectory(read(where, row), row)
     if not trajectory.lines:
         reason = trajectory.cut or "it ends after its header"
         raise TrajectoryError(f"{str(path)!r} holds no episode: {reason}; call reset and step while recording")
@@ -108,13 +105,20 @@ def replay(path: str | Path) -> Report:
                 )
     env = _make(trajectory.header)
     try:
-        return _compare(env, trajectory, str(path))
+        return compare(env, trajectory, str(path))
     finally:
         env.close()
 
 
-def _of_actions(recorded: Recorded, row: int) -> Trajectory:
-    """Return an episode of actions in the form of a trajectory that knows less of each step."""
+def as_trajectory(recorded: Recorded, row: int = 1) -> Trajectory:
+    """Return an episode in the form of a trajectory; one of actions knows less of each step.
+
+    Args:
+        recorded: The episode.
+        row: Line of its file, where that holds many.
+    """
+    if recorded.steps is not None and recorded.header is not None:
+        return Trajectory(dict(recorded.header), list(recorded.steps), None)
     ending = recorded.ending
     told: list[dict[str, Any]] = [{"type": "reset", "seed": recorded.seed, "options": None}]
     for action, reward in zip(recorded.actions, ending.rewards, strict=True):
@@ -152,7 +156,14 @@ def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
         raise TrajectoryError(f"what was recorded is not here: {error}") from error
 
 
-def _compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) -> Report:
+def compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) -> Report:
+    """Take a trajectory's actions in an environment, and compare.
+
+    Args:
+        env: Made like the recorded one; what the trajectory's header says of that is not looked at.
+        trajectory: What was recorded; every line has what `NEEDED` names.
+        path: What the report calls it.
+    """
     env_id, volatile = str(trajectory.header["env_id"]), trajectory.header.get("volatile", ())
     sparse = trajectory.header.get("format") == ACTIONS
     episodes = steps = in_episode = 0
@@ -166,7 +177,7 @@ def _compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) ->
         found = _first_difference(line, latest, volatile, sparse=sparse)
         if found is not None:
             field, recorded, got = found
-            at = Divergence(line.number, episodes - 1, max(0, in_episode - 1), field, *_shortened(recorded, got))
+            at = Divergence(line.number, episodes - 1, max(0, in_episode - 1), field, *shortened(recorded, got))
             return Report(path, env_id, episodes, steps, at, trajectory.cut)
         steps += line.kind == "step"
     return Report(path, env_id, episodes, steps, None, trajectory.cut)
@@ -221,43 +232,8 @@ def _first_difference(
     """
     for field in COMPARED[line.kind]:
         if field in line.content or (field in got and not sparse):
-            pair = (line.content.get(field, _ABSENT), got.get(field, _ABSENT))
-            found = next(_differences(field, *pair, volatile), None)
+            pair = (line.content.get(field, ABSENT), got.get(field, ABSENT))
+            found = next(differences(field, *pair, volatile), None)
             if found is not None:
                 return found
     return None
-
-
-def _differences(name: str, recorded: Any, got: Any, volatile: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield (field, recorded, got) for each leaf that differs."""
-    if name in volatile:
-        return
-    if isinstance(recorded, dict) and isinstance(got, dict):
-        for key in [*recorded, *(key for key in got if key not in recorded)]:
-            yield from _differences(f"{name}.{key}", recorded.get(key, _ABSENT), got.get(key, _ABSENT), volatile)
-    elif isinstance(recorded, list) and isinstance(got, list):
-        for index in range(max(len(recorded), len(got))):
-            left = recorded[index] if index < len(recorded) else _ABSENT
-            right = got[index] if index < len(got) else _ABSENT
-            yield from _differences(f"{name}[{index}]", left, right, volatile)
-    elif _told(recorded) != _told(got):
-        yield name, recorded, got
-
-
-def _told(value: Any) -> str:
-    return "nothing" if value is _ABSENT else json.dumps(value, sort_keys=True)
-
-
-def _shortened(recorded: Any, got: Any) -> tuple[str, str]:
-    """Return both values as text, cut so that the first differing character is in sight."""
-    left, right = _told(recorded), _told(got)
-    if max(len(left), len(right)) <= SHORTENED:
-        return left, right
-    shared = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
-    start = max(0, shared - SHORTENED // 4)
-
-    def around(text: str) -> str:
-        end = start + SHORTENED
-        return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
-
-    return around(left), around(right)
