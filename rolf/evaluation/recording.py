@@ -92,10 +92,10 @@ def read(path: str | Path, line: int | None = None) -> Recorded:
     number = named if line is None else line
     if number is None:
         with _shallow(where):
-            return _of_steps(read_trajectory(where), where)
+            return of_steps(read_trajectory(where), where)
     for found in _lines(where):
         if found.number == number:
-            return _of_actions(found, where)
+            return of_actions(found, where)
     raise TrajectoryError(f"{str(where)!r} has no line {number}")
 
 
@@ -113,7 +113,7 @@ def read_block(path: str | Path) -> Iterator[tuple[int, Recorded]]:
         OSError: the file cannot be read.
     """
     for line in _lines(Path(path)):
-        yield line.number, _of_actions(line, path)
+        yield line.number, of_actions(line, path)
 
 
 def _lines(path: Path) -> Iterator[Line]:
@@ -168,7 +168,12 @@ def _actions_line(variant: Variant, seed: int, run: Run) -> dict[str, Any]:
     }
 
 
-def _of_actions(line: Line, path: str | Path) -> Recorded:
+def of_actions(line: Line, path: str | Path) -> Recorded:
+    """Return the episode that a line of actions holds.
+
+    Raises:
+        TrajectoryError: it holds none.
+    """
     content, at = line.content, f"{str(path)!r}, line {line.number}"
     if content.get("format") != ACTIONS:
         raise TrajectoryError(f"{at} is of the format {content.get('format')!r:.60}; expected {ACTIONS!r}")
@@ -195,7 +200,12 @@ def _of_actions(line: Line, path: str | Path) -> Recorded:
     )
 
 
-def _of_steps(trajectory: Trajectory, path: Path) -> Recorded:
+def of_steps(trajectory: Trajectory, path: Path) -> Recorded:
+    """Return the one episode that a trajectory holds.
+
+    Raises:
+        TrajectoryError: it holds none, more than one, or a part of one.
+    """
     header, lines, at = trajectory.header, trajectory.lines, repr(str(path))
     if trajectory.cut is not None:
         raise TrajectoryError(f"{at} is not whole: {trajectory.cut}")
@@ -274,16 +284,16 @@ def _digest(header: Mapping[str, Any], lines: Sequence[Line]) -> str:
     whole = hashlib.sha256(_canonical({key: header[key] for key in PLAYED if key in header}))
     for line in lines:
         content = line.content
-        kept = {key: _steady(key, content[key], volatile) for key in TOLD[line.kind] if key in content}
+        kept = {key: steady(key, content[key], volatile) for key in TOLD[line.kind] if key in content}
         whole.update(b"\n" + _canonical({"type": line.kind} | {k: v for k, v in kept.items() if k not in volatile}))
     return whole.hexdigest()
 
 
-def _steady(name: str, value: Any, volatile: frozenset[str]) -> Any:
+def steady(name: str, value: Any, volatile: frozenset[str]) -> Any:
     """Return a value without its volatile parts."""
     if isinstance(value, dict):
         inside = {key: f"{name}.{key}" for key in value}
-        return {key: _steady(inside[key], each, volatile) for key, each in value.items() if inside[key] not in volatile}
+        return {key: steady(inside[key], each, volatile) for key, each in value.items() if inside[key] not in volatile}
     if isinstance(value, list):
-        return [_steady(f"{name}[{index}]", each, volatile) for index, each in enumerate(value)]
+        return [steady(f"{name}[{index}]", each, volatile) for index, each in enumerate(value)]
     return value
