@@ -47,17 +47,19 @@ def card(variant: Variant) -> Card:
 
 
 class RowInfo:
-    """Tells of a batch that has one row. A step is so short that looking up its arrays anew would show.
+    """Tells of one row of a batch. A step is so short that looking up its arrays anew would show.
 
     Args:
         batch: The batch.
         masks: Whether possible actions are told.
+        row: Which row.
     """
 
-    def __init__(self, batch: Batch, masks: bool) -> None:
+    def __init__(self, batch: Batch, masks: bool, row: int = 0) -> None:
         self._batch = batch
-        self._facts = batch.facts[0]
-        self._mask = batch.masks[0].view(np.int8) if masks else None
+        self._row = row
+        self._facts = batch.facts[row]
+        self._mask = batch.masks[row].view(np.int8) if masks else None
 
     def told(self, said: Card, seed: int) -> Infos:
         """Return the information, in arrays of its own."""
@@ -66,7 +68,7 @@ class RowInfo:
             info[name] = info[name] == 1
         info["variant_id"], info["template_id"], info["seed"] = said.variant_id, said.template_id, seed
         info["intensities"], info["station_mask"] = said.intensities.copy(), said.station_mask.copy()
-        info["true_faults"] = self._batch.faults()[0]
+        info["true_faults"] = self._batch.faults()[self._row]
         if self._mask is not None:
             info["action_mask"] = self._mask.copy()
         return info

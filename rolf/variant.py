@@ -168,6 +168,14 @@ class Split:
         return len(self.variants)
 
 
+def policy_seed(seed: int) -> int:
+    """Return the seed of a policy's own random numbers in the episode whose world has this one.
+
+    It is the same whether the episode is played alone or among others, and says nothing of what the world will do.
+    """
+    return int.from_bytes(hashlib.sha256(f"policy/{seed}".encode()).digest()[:8], "big") % SEEDS
+
+
 def shortened(name: str) -> tuple[str, int | None]:
     """Return the name of a split and how many of its first variants are meant: ``"line-v1/iid[:20]"`` -> 20.
 

@@ -33,6 +33,7 @@ class Composed:
         self.diagnosis = diagnosis
         self.desk = desk
         self.truthful = diagnosis.truthful or desk.stocking == "known"
+        self.privileged = self.truthful
 
     def begin(self, lineup: Lineup, rows: Rows | None = None) -> None:
         """Get ready for an episode in each row, or in those named."""
