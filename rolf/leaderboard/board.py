@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-FORMAT = "rolf-board/1"
+from dataclasses import dataclass
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +71,24 @@ class Robustness:
     area: Estimate
     """Area under the score over levels, the axis scaled to 1, mean over families."""
     worst: str
-    """The cell with the lowest score: ``sensor 5``; empty: the split is not graded."""
-    worst_score: float
+    """The cell with the lowest score: ``sensor 5``."""
+    worst_score: Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What failures come from, where it was asked for (``rolf eval --attribute``) or the policy said so itself."""
+    """What failures come from, and whether the policy knew."""
 
     failures: int
-    """Episodes that failed and were looked at."""
+    examined: int
+    """Failures that were played again without each family (``rolf eval --attribute``)."""
     shares: Mapping[str, float]
-    """Family -> share of what the failures lost."""
+    """Family -> share of what the examined failures lost."""
     unexplained: float
     """Share that no family explains."""
+    precision: float | None
+    """Share of the policy's own claims of a fault that were right; None: it made none."""
+    claims: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,8 @@ class Comparison:
     """Difference of the success rates, paired by variant."""
     improvement: Estimate
     """Probability that the first is better on a variant; a tie counts half."""
-    detectable: float
-    """Smallest difference of scores that a comparison of this size finds four times out of five."""
+    detectable: float | None
+    """Smallest difference of scores that a comparison of this size finds four times out of five; None: too few."""
 
     @property
     def tied(self) -> bool:
@@ -149,9 +151,11 @@ class Verified:
 
     by: str
     how: str
-    """``replayed``: all recorded actions gave the same; ``evaluated``: the policy itself did it again."""
+    """``replayed``: all recorded actions gave the same; ``evaluated``: the policy itself did it again as well."""
     episodes: int
-    """How many were done again."""
+    """How many were replayed."""
+    evaluated: int
+    """How many the policy itself played again."""
     version: str
     """Of rolf."""
 
@@ -189,7 +193,7 @@ class Entry:
     robustness: Robustness | None
     """None: the split is not graded."""
     leader: Comparison | None
-    """It against the best; None: it is the best, or a reference."""
+    """The best against it; None: it is the best, or a reference."""
     families: tuple[Group, ...]
     levels: tuple[Curve, ...]
     """One a family that is graded."""
@@ -198,7 +202,7 @@ class Entry:
     styles: tuple[Group, ...]
     attribution: Attribution | None
     samples: tuple[Sample, ...]
-    """Successes and failures over the families."""
+    """Failures and successes over the families, those first that are worth the most room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +236,7 @@ class Board:
 
     splits: tuple[SplitBoard, ...] = ()
     refused: tuple[Refused, ...] = ()
-    format: str = field(default=FORMAT)
+    format: Literal["rolf-board/1"] = "rolf-board/1"
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as plain data; the schema is ``rolf/leaderboard/schemas/board.json``."""

@@ -6,9 +6,10 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from rolf.evaluation.episode import Ending, Measured
 from rolf.evaluation.recording import Recorded, of_actions, of_steps
@@ -18,9 +19,20 @@ from rolf.leaderboard.problem import Problems
 from rolf.leaderboard.rows import FILE, TRAJECTORY
 from rolf.leaderboard.submission import Row
 from rolf.leaderboard.world import World, world
+from rolf.output import SUFFIX
 from rolf.trajectory import FORMAT, Line, Trajectory, TrajectoryError
 from rolf.variant import Split, Variant
 
+
+class Evident(Protocol):
+    """What says where its trajectory is: a row, or a sample."""
+
+    @property
+    def trajectory(self) -> str:
+        """File in `trajectories`, with `#N` its line where it holds several."""
+
+
+Found = TypeVar("Found", bound=Evident)
 Numbered = tuple[int, Row]
 """A row with its line in results.jsonl."""
 Measure = Callable[[Variant, Ending], Measured]
@@ -127,17 +139,22 @@ class Evidence:
         except UNMEASURABLE as error:
             self._wrong(row, f"its last info cannot be measured: {type(error).__name__}: {error!s:.200}")
             return
-        fault = row.fault if not recorded.ending.rewards and row.fault else measured.fault
-        told = {
+        told: dict[str, tuple[Any, Any]] = {
             "steps": (row.steps, len(rewards)),
             "episode_return": (row.episode_return, math.fsum(rewards)),
-            "fault": (row.fault, fault),
-            "success": (row.success, None if fault else measured.success),
-            "score": (row.score, None if fault else measured.score),
-            "measures": (row.measures, dict(measured.measures)),
             "state_digest": (row.state_digest, recorded.state_digest),
             "trajectory_digest": (row.trajectory_digest, recorded.digest),
         }
+        broken_off = not (recorded.ending.terminated or recorded.ending.truncated)
+        if row.fault and not measured.fault and broken_off:
+            measured = replace(measured, fault=row.fault)  # the machine failed with an error, in place of an answer
+        told["fault"] = row.fault, measured.fault
+        if not row.fault:
+            told |= {
+                "success": (row.success, measured.success),
+                "score": (row.score, measured.score),
+                "measures": (row.measures, dict(measured.measures)),
+            }
         for field, (got, expected) in told.items():
             if got != expected:
                 self._problems.add(
@@ -154,9 +171,11 @@ class Evidence:
         self._problems.add(f"{intake.FOLDER}/{row.trajectory.partition('#')[0]}", what, **{"line": line, **more})
 
 
-def episodes(folder: Path, rows: Sequence[Numbered], problems: Problems) -> Iterator[tuple[Numbered, Recorded]]:
+def episodes(
+    folder: Path, rows: Sequence[tuple[int, Found]], problems: Problems
+) -> Iterator[tuple[tuple[int, Found], Recorded]]:
     """Yield rows with their episodes, file by file; what cannot be read is among the problems."""
-    files: dict[str, dict[int | None, Numbered]] = {}
+    files: dict[str, dict[int | None, tuple[int, Found]]] = {}
     for numbered in rows:
         name, line = _located(numbered[1].trajectory)
         files.setdefault(name, {}).setdefault(line, numbered)
@@ -184,7 +203,9 @@ def _single(folder: Path, path: str) -> Recorded:
     return of_steps(Trajectory(read[0].content, read[1:], None), Path(path))
 
 
-def _block(folder: Path, path: str, rows: Mapping[int, Numbered]) -> Iterator[tuple[Numbered, Recorded]]:
+def _block(
+    folder: Path, path: str, rows: Mapping[int, tuple[int, Found]]
+) -> Iterator[tuple[tuple[int, Found], Recorded]]:
     """Yield the episodes of a file of many."""
     last = 0
     for number, raw in intake.lines(folder, path, most=max(rows)):
@@ -202,7 +223,7 @@ def unused(rows: Sequence[Numbered], files: Mapping[str, int], problems: Problem
     """Note files in `trajectories` that no row names."""
     named = {f"{intake.FOLDER}/{_located(row.trajectory)[0]}" for _, row in rows}
     for name in sorted(files):
-        if name.startswith(f"{intake.FOLDER}/") and name not in named:
+        if name.startswith(f"{intake.FOLDER}/") and name.removesuffix(SUFFIX) not in named:
             problems.add(name, "no row names it", advice="remove it, or hand in its row")
     for name in sorted(named - files.keys()):
         problems.add(name, "it is missing", advice="hand in every trajectory that `rolf eval` wrote")

@@ -15,8 +15,9 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import IO, Any, NoReturn, cast
 
 from rolf.leaderboard.problem import Problems, quoted
 
@@ -86,7 +87,7 @@ def _listed(folder: Path, below: str, most: int, found: dict[str, int], problems
                 problems.add(f"{below}{entry.name}", f"it is {kind}", advice="put the file itself there")
 
 
-def opened(folder: Path, name: str) -> BinaryIO:
+def opened(folder: Path, name: str) -> BufferedReader:
     """Open a file that `inventory` found; never through a link.
 
     Raises:
@@ -134,7 +135,7 @@ def lines(folder: Path, name: str, *, most: int, unpacked: int = UNPACKED) -> It
     """
     left = unpacked
     with opened(folder, name) as plain:
-        file = cast(BinaryIO, gzip.GzipFile(fileobj=plain)) if name.endswith(".gz") else plain
+        file = cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if name.endswith(".gz") else plain
         number = 0
         while raw := _line(file, number + 1, min(LINE, left)):
             number, left = number + 1, left - len(raw)
@@ -143,7 +144,7 @@ def lines(folder: Path, name: str, *, most: int, unpacked: int = UNPACKED) -> It
             yield number, raw
 
 
-def _line(file: BinaryIO, number: int, longest: int) -> bytes:
+def _line(file: IO[bytes], number: int, longest: int) -> bytes:
     try:
         raw = file.readline(longest + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

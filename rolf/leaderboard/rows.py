@@ -62,9 +62,11 @@ def check(rows: Sequence[tuple[int, Row]], split: Split, attempts: int, problems
         seen.setdefault(at, line)
         before = max(before, at)
         _identity(line, row, split, called, problems)
-        _own(line, row.trajectory, sources, "trajectory", problems)
-        _own(line, row.trajectory_digest, digests, "trajectory_digest", problems)
         _fault(line, row, problems)
+        if not lost(row):
+            _place(line, row, problems)
+            _own(line, row.trajectory, sources, "trajectory", problems)
+            _own(line, row.trajectory_digest, digests, "trajectory_digest", problems)
     _missing(wanted - seen.keys(), len(wanted), problems)
 
 
@@ -85,13 +87,21 @@ def _identity(line: int, row: Row, split: Split, called: Sequence[str], problems
             expected=seed,
             advice="only the attempts that the split names count; evaluate with `rolf eval`",
         )
-    if not TRAJECTORY.fullmatch(row.trajectory):
+
+
+def lost(row: Row) -> bool:
+    """Return whether the machine failed so that there is no trajectory either."""
+    return bool(row.fault) and not row.trajectory and not row.trajectory_digest and not row.steps
+
+
+def _place(line: int, row: Row, problems: Problems) -> None:
+    if not TRAJECTORY.fullmatch(row.trajectory) or not row.trajectory_digest:
         problems.add(
             FILE,
-            "'trajectory' names no file in trajectories/",
+            "'trajectory' names no file in trajectories/, or has no digest",
             line=line,
-            got=row.trajectory,
-            expected="NAME.jsonl.gz or NAME.jsonl.gz#LINE",
+            got=(row.trajectory, row.trajectory_digest),
+            expected="NAME.jsonl.gz or NAME.jsonl.gz#LINE, and its SHA-256",
         )
 
 

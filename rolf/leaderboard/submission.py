@@ -5,16 +5,34 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from rolf.evaluation.episode import Episode
 from rolf.leaderboard import intake
 from rolf.leaderboard.problem import Problems
 
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Maybe = Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
 Count = Annotated[int, Field(ge=0, lt=1 << 53)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Text = Annotated[str, Field(max_length=2_000)]
 Names = dict[Annotated[str, Field(max_length=200)], Finite]
+
+
+def _printable(text: str) -> str:
+    """Refuse control characters, and those that turn the direction of text; line feeds are welcome.
+
+    Raises:
+        ValueError: there is one.
+    """
+    wrong = next((letter for letter in text if not letter.isprintable() and letter != "\n"), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong!r} cannot be printed; write text without control characters")
+    return text
+
+
+Words = Annotated[Text, AfterValidator(_printable)]
+"""Text that does nothing to whoever prints it."""
 
 
 class _File(BaseModel):
@@ -26,15 +44,15 @@ class _File(BaseModel):
 class Policy(_File):
     """Who played."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100)]
+    name: Annotated[Words, Field(max_length=100, pattern="^[^\n]+$")]
     """What tables call it."""
-    spec: Text
+    spec: Words
     """What `rolf eval --policy` was given."""
     args: dict[str, Any]
     """What `--policy-arg` was given."""
-    description: Text
-    authors: Text
-    url: Text
+    description: Words
+    authors: Words
+    url: Annotated[Text, Field(pattern=r"^(https?://[^\s<>\"']+)?$")]
     privileged: bool
     """Whether it is told the truth: a reference, without rank."""
     deterministic: bool
@@ -81,6 +99,10 @@ class Lock(_File):
     limits: dict[str, Any]
     attempts: Annotated[int, Field(ge=1, le=1_000)]
     env_ids: list[str]
+    policy_sha256: Maybe
+    """Of the file that the policy is written in; empty: there is none."""
+    attributed: bool
+    """Whether what failures come from was asked for."""
 
 
 class Row(_File):
@@ -106,12 +128,16 @@ class Row(_File):
     """The environment's own figures."""
     state_digest: Annotated[str, Field(max_length=200)]
     trajectory: Annotated[str, Field(max_length=200)]
-    """File in `trajectories`, with `#N` the number of its line where it holds several episodes."""
-    trajectory_digest: Sha256
+    """File in `trajectories`, with `#N` the number of its line where it holds several episodes; empty: it was lost."""
+    trajectory_digest: Maybe
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     """Time that it took [s]."""
     attribution: Names = Field(default_factory=dict)
     """Family of disturbances -> what it cost of the score."""
+
+    def episode(self) -> Episode:
+        """Return it as the evaluation has it."""
+        return Episode(**self.model_dump())
 
 
 Model = TypeVar("Model", bound=BaseModel)

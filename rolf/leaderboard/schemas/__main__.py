@@ -1,0 +1,5 @@
+"""Write the schemas anew."""
+
+from rolf.leaderboard.schemas import write
+
+write()

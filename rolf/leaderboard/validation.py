@@ -1,0 +1,154 @@
+"""Validation: is a submission what its split asks for, and does every number follow from its trajectories?
+
+All that is wrong is collected, not only the first thing. Nothing of a submission is executed but its recorded actions,
+in environments that the split names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rolf.leaderboard import claims, intake, rows
+from rolf.leaderboard.contest import Contest, Contests, Find
+from rolf.leaderboard.evidence import Evidence, Numbered, episodes, unused
+from rolf.leaderboard.problem import Problems
+from rolf.leaderboard.rerun import chosen, rerun
+from rolf.leaderboard.submission import Lock, Row, Submission, document
+from rolf.variant import digest
+
+RERUN = 5
+"""Episodes that are played again unless told otherwise."""
+FILES = 50_000
+"""Most files that a submission may have."""
+BYTES = 8 << 30
+"""Most that its files may have together [bytes]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What looking at a submission came to."""
+
+    folder: Path
+    problems: Problems
+    digest: str
+    """SHA-256 of all its files, name by name: what a badge is bound to; empty where it could not be read."""
+    submission: Submission | None = None
+    """None: it could not be read."""
+    contest: Contest | None = None
+    """None: its split is not known here."""
+    rows: tuple[Row, ...] = ()
+    again: int = 0
+    """Episodes that were played again and came out the same."""
+    notes: tuple[str, ...] = field(default=())
+    """What a reader should know and what is no problem."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.problems
+
+
+def is_submission(folder: Path) -> bool:
+    """Return whether a folder looks like a submission."""
+    return any((folder / name).is_file() for name in intake.FILES)
+
+
+def submissions(path: Path) -> list[Path]:
+    """Return the submission that lies there, or those in the folders of it, sorted by name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if is_submission(path):
+        return [path]
+    found = sorted(each for each in path.iterdir() if each.is_dir() and not each.is_symlink() and is_submission(each))
+    if not found:
+        wrong = f"{str(path)!r} is no submission, and no folder of submissions: it has no {claims.SUBMISSION}"
+        raise ValueError(f"{wrong}; give what `rolf eval --out` wrote")
+    return found
+
+
+def validate(
+    folder: Path, *, count: int | None = RERUN, seed: int | None = None, find: Find | None = None
+) -> Validation:
+    """Look at a submission.
+
+    Args:
+        folder: The submission.
+        count: Episodes to play again; None: all.
+        seed: Of their choice; None: one that nobody could know.
+        find: What finds a split by its name; None: among those that installed environments offer.
+    """
+    problems = Problems()
+    files = intake.inventory(folder, FILES, problems)
+    if sum(files.values()) > BYTES:
+        problems.add(".", "its files are too large", got=sum(files.values()), expected=f"at most {BYTES} bytes")
+        return Validation(folder, problems, "")
+    whole = content_digest(folder, files)
+    submission = lock = None
+    if claims.SUBMISSION in files:
+        submission = document(folder, claims.SUBMISSION, Submission, problems)
+    if claims.LOCK in files:
+        lock = document(folder, claims.LOCK, Lock, problems)
+    if submission is None:
+        return Validation(folder, problems, whole)
+    try:
+        found = (find or Contests())(submission.split)
+    except (LookupError, ValueError) as error:
+        problems.add(claims.SUBMISSION, str(error), got=submission.split, advice="name a split that is known here")
+        return Validation(folder, problems, whole, submission)
+    claims.contest(submission, lock, found.split, problems)
+    claims.policy(submission, found, problems)
+    if claims.LOCK in files:
+        claims.lock_digest(folder, submission, problems)
+    if submission.split_digest != found.split.digest or rows.FILE not in files:
+        return Validation(folder, problems, whole, submission, found)
+    look = _Look(folder, submission, lock, found, problems)
+    again = look.at(files, count, int.from_bytes(os.urandom(8), "big") if seed is None else seed)
+    return Validation(folder, problems, whole, submission, found, tuple(row for _, row in look.rows), again)
+
+
+def content_digest(folder: Path, files: Mapping[str, int]) -> str:
+    """Return the digest of files that `inventory` found."""
+    return digest({name: intake.sha256(folder, name) for name in files})
+
+
+class _Look:
+    """What is looked at once the split is known: rows, and their trajectories."""
+
+    def __init__(
+        self, folder: Path, submission: Submission, lock: Lock | None, found: Contest, problems: Problems
+    ) -> None:
+        self._folder = folder
+        self._submission = submission
+        self._packages = lock.packages if lock is not None else {}
+        self._found = found
+        self._problems = problems
+        self.rows: list[Numbered] = []
+
+    def at(self, files: Mapping[str, int], count: int | None, seed: int) -> int:
+        """Look at everything; return how many episodes were played again and came out the same."""
+        split, problems = self._found.split, self._problems
+        attempts, before = claims.attempts(self._submission, split), len(problems)
+        self.rows = rows.read(self._folder, attempts * len(split) + 1, problems)
+        read = [row for _, row in self.rows]
+        if len(problems) == before:  # what is said of all rows can be computed from all rows alone
+            claims.results(self._submission, read, problems)
+        rows.check(self.rows, split, attempts, problems)
+        claims.faults(read, problems)
+        known = [each for each in self.rows if _has_place(each[1], len(split))]
+        unused(known, files, problems)
+        there = [each for each in known if f"{intake.FOLDER}/{each[1].trajectory.partition('#')[0]}" in files]
+        deterministic = self._submission.policy.deterministic
+        evidence = Evidence(split, self._found.measure, self._packages, deterministic, problems)
+        for numbered, recorded in episodes(self._folder, there, problems):
+            evidence.examine(numbered, recorded)
+        picked = evidence.good if count is None else chosen(evidence, count, seed)
+        return rerun(self._folder, split, picked, problems)
+
+
+def _has_place(row: Row, variants: int) -> bool:
+    return row.index < variants and not rows.lost(row) and rows.TRAJECTORY.fullmatch(row.trajectory) is not None
