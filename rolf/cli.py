@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rolf import __version__
-from rolf.commands import demo, doctor, play, replay, tasks
+from rolf.commands import demo, doctor, evaluate, play, replay, tasks
 from rolf.commands import list as listing
 
 
@@ -21,6 +21,7 @@ def main() -> None:
 for command in (
     demo.command,
     doctor.command,
+    evaluate.command,
     listing.command,
     play.command,
     replay.command,

@@ -1,123 +1,142 @@
-"""Jobs: validate cases here, or in several processes at once, and lose none of them to a process that dies."""
+"""Jobs: do pieces of work here, or in several processes at once, and lose none of them to a process that dies."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
+import os
+import signal
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import cast
-
-from rolf.environments import Case, Divisible, Verdict, environments
+from types import FrameType
+from typing import Any, Generic, NoReturn, Protocol, TypeVar, cast
 
 PATIENCE = 30.0
 """How long a process may take to close what it has opened [s]."""
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+Piece_contra = TypeVar("Piece_contra", contravariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
 
 
-def judged(
-    env_id: str, cases: Sequence[Case], jobs: int, *, build_network: bool = False
-) -> Iterator[tuple[Case, Verdict]]:
-    """Validate cases, and yield each with its verdict as soon as there is one.
+class Work(Protocol[Piece_contra, Result_co]):
+    """What is done with each piece; travels to other processes by pickle."""
+
+    def open(self) -> AbstractContextManager[Callable[[Piece_contra], Result_co]]:
+        """Open what it takes to do the pieces one by one, and close it in the end.
+
+        What is opened, and what is done, raises RuntimeError where nothing at all can be done.
+        """
+
+    def lost(self, piece: Piece_contra, seconds: float, end: str) -> Result_co:
+        """Return what came of a piece whose process has died.
+
+        Args:
+            piece: What it was at.
+            seconds: How long [s].
+            end: How it died: ``ended with -9``.
+        """
+
+
+def done(work: Work[Piece, Result], pieces: Sequence[Piece], jobs: int) -> Generator[tuple[Piece, Result], None, None]:
+    """Do all pieces, and yield each with its result as soon as there is one.
 
     Args:
-        env_id: The environment that they belong to; it is `Divisible`.
-        cases: What to validate.
+        work: What to do.
+        pieces: What to do it with.
         jobs: Processes. 1: none but this one.
-        build_network: See `Divisible.judge`.
 
     Raises:
-        RuntimeError: this machine can validate nothing.
+        RuntimeError: nothing can be done.
     """
-    if jobs > 1 and len(cases) > 1:
-        yield from _Crew(env_id, cases, jobs, build_network).judged()
+    if jobs > 1 and len(pieces) > 1:
+        yield from _Crew(work, pieces, jobs).done()
         return
-    with _environment(env_id).judge(build_network=build_network) as judge:
-        for case in cases:
-            yield case, judge(case)
+    with work.open() as do:
+        for piece in pieces:
+            yield piece, do(piece)
 
 
-def _environment(env_id: str) -> Divisible:
-    environment = environments()[env_id]
-    assert isinstance(environment, Divisible)
-    return environment
+class _Worker(Generic[Piece, Result]):
+    """A process that does one piece after the other, and the one that it is at."""
 
-
-class _Worker:
-    """A process that validates one case after the other, and the one that it is at."""
-
-    def __init__(self, env_id: str, build_network: bool) -> None:
+    def __init__(self, work: Work[Piece, Result]) -> None:
         context = multiprocessing.get_context("spawn")  # threads and sandboxes of this process must not be copied
+        self._work = work
         self.pipe, far = context.Pipe()
-        self.process: SpawnProcess = context.Process(target=_work, args=(env_id, build_network, far))
+        self.process: SpawnProcess = context.Process(target=_work, args=(work, os.getpid(), far))
         self.process.start()
         far.close()
-        self.case: Case | None = None
+        self.piece: Piece | None = None
         self._began = 0.0
 
-    def begin(self, case: Case) -> None:
-        """Hand over a case."""
-        self.case, self._began = case, time.monotonic()
+    def begin(self, piece: Piece) -> None:
+        """Hand over a piece."""
+        self.piece, self._began = piece, time.monotonic()
         with contextlib.suppress(BrokenPipeError):  # it has died, and `answer` is going to say so
-            self.pipe.send(case)
+            self.pipe.send(piece)
 
-    def answer(self) -> Verdict | RuntimeError:
-        """Return what came of the case, its death included."""
-        assert self.case is not None
+    def answer(self) -> Result | RuntimeError:
+        """Return what came of the piece, the death of the process included."""
+        assert self.piece is not None
         try:
-            return cast(Verdict | RuntimeError, self.pipe.recv())
+            return cast(Result | RuntimeError, self.pipe.recv())
         except (EOFError, ConnectionResetError):
             self.process.join()
-            end = f"the process that validated it ended with {self.process.exitcode} before there was a verdict"
-            return Verdict(self.case.task, (), time.monotonic() - self._began, end)
+            return self._work.lost(self.piece, time.monotonic() - self._began, f"ended with {self.process.exitcode}")
 
-    def dismiss(self) -> None:
-        """Let it close what it has opened, and end it."""
+    def dismiss(self, *, now: bool = False) -> None:
+        """Let it close what it has opened, and end it; amid its piece if it shall be now."""
         self.pipe.close()
+        if now:
+            self.process.terminate()
         self.process.join(PATIENCE)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
 
 
-class _Crew:
-    """Workers that share the cases out among them."""
+class _Crew(Generic[Piece, Result]):
+    """Workers that share the pieces out among them."""
 
-    def __init__(self, env_id: str, cases: Sequence[Case], jobs: int, build_network: bool) -> None:
-        self._env_id = env_id
-        self._build_network = build_network
-        self._waiting = deque(cases)
-        self._jobs = min(jobs, len(cases))
-        self._workers: list[_Worker] = []
+    def __init__(self, work: Work[Piece, Result], pieces: Sequence[Piece], jobs: int) -> None:
+        self._work = work
+        self._waiting = deque(pieces)
+        self._jobs = min(jobs, len(pieces))
+        self._workers: list[_Worker[Piece, Result]] = []
 
-    def judged(self) -> Iterator[tuple[Case, Verdict]]:
-        """Validate all cases."""
+    def done(self) -> Iterator[tuple[Piece, Result]]:
+        """Do all pieces."""
         try:
             while self._waiting or self._workers:
                 self._hire()
                 ready = wait([each for one in self._workers for each in (one.pipe, one.process.sentinel)])
                 for worker in [one for one in self._workers if one.pipe in ready or one.process.sentinel in ready]:
-                    assert worker.case is not None
-                    case, answer = worker.case, worker.answer()
+                    assert worker.piece is not None
+                    piece, answer = worker.piece, worker.answer()
                     if isinstance(answer, RuntimeError):
                         raise answer
                     self._go_on(worker)
-                    yield case, answer
-        finally:
+                    yield piece, answer
+        finally:  # workers are left only where something was raised, or nobody wants more
             for worker in self._workers:
-                worker.dismiss()
+                worker.dismiss(now=True)
 
     def _hire(self) -> None:
         while self._waiting and len(self._workers) < self._jobs:
-            worker = _Worker(self._env_id, self._build_network)
+            worker = _Worker(self._work)
             self._workers.append(worker)
             worker.begin(self._waiting.popleft())
 
-    def _go_on(self, worker: _Worker) -> None:
-        """Give a worker its next case, or let it go if there is none or it has died."""
+    def _go_on(self, worker: _Worker[Piece, Result]) -> None:
+        """Give a worker its next piece, or let it go if there is none or it has died."""
         if self._waiting and worker.process.is_alive():
             worker.begin(self._waiting.popleft())
             return
@@ -125,13 +144,33 @@ class _Crew:
         worker.dismiss()
 
 
-def _work(env_id: str, build_network: bool, pipe: Connection) -> None:
-    """Validate what comes through a pipe until its other end is closed."""
-    open_judge = partial(_environment(env_id).judge, build_network=build_network)
-    with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError), open_judge() as judge:
-        while True:
-            case: Case = pipe.recv()
-            try:
-                pipe.send(judge(case))
-            except RuntimeError as error:
-                pipe.send(RuntimeError(str(error)))
+def _work(work: Work[Any, Any], parent: int, pipe: Connection) -> None:
+    """Do what comes through a pipe until its other end is closed."""
+    _die_with(parent)
+    # Handlers and not SIG_IGN, which every program started from here would inherit. ^C reaches the whole group: what
+    # becomes of this process is for the one that started it to say.
+    signal.signal(signal.SIGINT, _heard)
+    signal.signal(signal.SIGTERM, _end)
+    with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
+        try:
+            with work.open() as do:
+                while True:
+                    pipe.send(do(pipe.recv()))
+        except RuntimeError as error:
+            pipe.send(RuntimeError(str(error)))
+
+
+def _die_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent dies, which may be killed and then could tell nobody."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    if os.getppid() != parent:  # it died before it was asked
+        os._exit(1)
+
+
+def _heard(_number: int, _frame: FrameType | None) -> None:
+    """Hear a signal and do nothing."""
+
+
+def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

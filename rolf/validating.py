@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from rolf.environments import Case, Divisible, Environment, Linter, Verdict, environments
-from rolf.jobs import judged
+from rolf.jobs import done
 from rolf.results import Results
 
 
@@ -71,10 +72,26 @@ def validated(
         return
     known = {id(case) for case, _ in kept(share, results)}
     left = [case for case in share.cases if id(case) not in known]
-    for case, verdict in judged(share.env_id, left, jobs, build_network=build_network):
+    for case, verdict in done(_Judging(share.env_id, build_network), left, jobs):
         if results is not None:
             results.add(share.env_id, verdict, case.digest)
         yield verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """The validation of cases, as work for processes (``rolf.jobs.Work``)."""
+
+    env_id: str
+    build_network: bool
+
+    def open(self) -> AbstractContextManager[Callable[[Case], Verdict]]:
+        environment = environments()[self.env_id]
+        assert isinstance(environment, Divisible)
+        return environment.judge(build_network=self.build_network)
+
+    def lost(self, case: Case, seconds: float, end: str) -> Verdict:
+        return Verdict(case.task, (), seconds, f"the process that validated it {end} before there was a verdict")
 
 
 def _owner(name: str, known: Mapping[str, Environment]) -> str:

@@ -1,0 +1,206 @@
+"""``rolf eval``: how good is a policy?"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rolf.commands.usage import WrongUsage
+
+if TYPE_CHECKING:
+    from rolf.evaluation.evaluate import Advance, Outcome
+
+PAUSE = 5.0
+"""Between two lines of progress where nobody looks at a bar [s]."""
+
+
+def _arguments(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+    """Return KEY=VALUE pairs; a value is JSON where it reads as JSON, else text."""
+    found: dict[str, Any] = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or not key.isidentifier():
+            raise click.BadParameter(f"{value!r} is not written as KEY=VALUE")
+        if key in found:
+            raise click.BadParameter(f"{key!r} is given twice")
+        try:
+            found[key] = json.loads(text)
+        except ValueError:
+            found[key] = text
+    return found
+
+
+@click.command("eval", short_help="Play a policy on a split.")
+@click.option(
+    "--split", required=True, metavar="NAME|FILE", help="A split of `rolf split list`, or a file; [:N]: part."
+)
+@click.option("--policy", required=True, metavar="NAME|MODULE:OBJECT", help="One that is shipped, or your own.")
+@click.option("--policy-arg", "args", multiple=True, metavar="KEY=VALUE", callback=_arguments, help="Argument for it.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the submission. [submissions/SPLIT--NAME]",
+)
+@click.option("--attempts", type=click.IntRange(1, 1_000), help="At each variant. [as the split says]")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that play.")
+@click.option("--attribute", is_flag=True, help="Find out what failures come from, by further episodes.")
+@click.option("--name", default="", help="What tables call the policy.")
+@click.option("--description", default="", help="What it is, for the board.")
+@click.option("--author", "authors", multiple=True, help="Who made it; may be given several times.")
+@click.option("--url", default="", help="Where to read of it.")
+@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+def command(
+    split: str,
+    policy: str,
+    args: dict[str, Any],
+    out: Path | None,
+    attempts: int | None,
+    jobs: int,
+    attribute: bool,
+    name: str,
+    description: str,
+    authors: tuple[str, ...],
+    url: str,
+    as_json: bool,
+) -> None:
+    """Play a policy on every variant of a split, and write a submission: results, trajectories, versions.
+
+    A run that is stopped, by ^C or kill -9, goes on when the same command is given again, and comes to the same
+    files. Episodes that the machine failed in have no score, count apart, and are played again by the same command;
+    with more than 2 % of them the result is not valid. Exit code 1: not valid, or it could not go on; 2: what was
+    asked for does not exist.
+
+    MODULE:OBJECT is a class, a function that returns a policy, or the policy itself: docs/how-to/evaluate-a-policy.md.
+    """
+    from rolf.evaluation.errors import EvaluationError, FolderError
+    from rolf.evaluation.evaluate import evaluate
+    from rolf.evaluation.identity import About
+    from rolf.evaluation.loading import find_policy
+    from rolf.splitting import find_split
+
+    began = time.monotonic()
+    try:
+        found = find_split(split)
+        spec = find_policy(policy, dict.fromkeys(variant.env_id for variant in found.variants), args)
+        about = About(name, description, ", ".join(authors), url)
+        where = out or Path("submissions") / _file_name(f"{found.name}--{name or spec.name}")
+        with _progress() as report:
+            outcome = evaluate(
+                found, spec, where, attempts=attempts, jobs=jobs, attribute=attribute, about=about, report=report
+            )
+    except (LookupError, ValueError, FolderError) as error:
+        raise WrongUsage(str(error)) from error
+    except EvaluationError as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt as error:
+        raise click.ClickException("stopped; the same command goes on from here") from error
+    _tell(outcome, where, time.monotonic() - began, as_json=as_json)
+    if not outcome.valid:
+        raise SystemExit(1)
+
+
+def _file_name(text: str) -> str:
+    """Return a text as a name of a folder."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.") or "policy"
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Advance], None]]:
+    """Show a bar on stderr if a person looks at it, else a line now and then."""
+    tally = _Tally()
+    if not sys.stderr.isatty():
+        yield tally.line
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("")
+
+        def report(progress: Advance) -> None:
+            tally.add(progress)
+            bar.update(task, total=progress.episodes, completed=tally.count, description=str(tally))
+
+        yield report
+
+
+class _Tally:
+    """How the episodes went so far."""
+
+    def __init__(self) -> None:
+        self.count = self.played = self.successes = self.faults = 0
+        self._told = time.monotonic()
+
+    def add(self, progress: Advance) -> None:
+        self.played += len(progress.new)
+        self.count = progress.kept + self.played
+        self.successes += sum(bool(row.success) for row in progress.new)
+        self.faults += sum(bool(row.fault) for row in progress.new)
+
+    def line(self, progress: Advance) -> None:
+        """Say so on a line of its own, now and then."""
+        self.add(progress)
+        begin = not progress.new
+        if begin and progress.kept:
+            click.echo(f"{progress.kept} of {progress.episodes} episodes are there already", err=True)
+        if not begin and time.monotonic() - self._told >= PAUSE:
+            self._told = time.monotonic()
+            click.echo(f"{self.count}/{progress.episodes} {self}", err=True)
+
+    def __str__(self) -> str:
+        counted = self.played - self.faults
+        said = f"{self.successes}/{counted} succeeded"
+        return f"{said}, {self.faults} faults" if self.faults else said
+
+
+def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> None:
+    """Print what it came to."""
+    told = outcome.submission
+    summary = told["summary"]
+    if as_json:
+        shown = {name: told[name] for name in ("split", "split_digest", "attempts", "policy", "summary")}
+        click.echo(json.dumps(shown | {"valid": outcome.valid, "folder": str(folder)}))
+    else:
+        click.echo(f"{told['policy']['name']} on {told['split']}, {told['attempts']} attempts a variant")
+        for name in ("success", "score", "episode_return"):
+            value = summary[name]
+            click.echo(f"  {name.replace('episode_', ''):8} {'unknown' if value is None else f'{value:.4f}'}")
+        click.echo(f"  {'faults':8} {summary['faults']} of {summary['episodes']} episodes")
+    kept = f", {outcome.kept} of them from an earlier run" if outcome.kept else ""
+    click.echo(f"{summary['episodes']} episodes in {folder}{kept}; {seconds:.0f} s", err=True)
+    if summary["faults"]:
+        _tell_faults(outcome)
+
+
+def _tell_faults(outcome: Outcome) -> None:
+    """Say why the machine failed, and what to do."""
+    reasons: dict[str, int] = {}
+    for row in outcome.episodes:
+        if row.fault:
+            reasons[row.fault] = reasons.get(row.fault, 0) + 1
+    for reason, count in sorted(reasons.items(), key=lambda each: -each[1])[:5]:
+        click.echo(f"the machine failed in {count} of them: {reason:.300}", err=True)
+    valid = "" if outcome.valid else "more than 2 % are lost, so the result is not valid; "
+    click.echo(f"{valid}the same command plays them again", err=True)

@@ -1,0 +1,178 @@
+"""Splitting: find a split by its name among the installed environments, or read it from a file of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from rolf.evaluation.origin import origins
+from rolf.variant import SEEDS, Labels, Split, Variant, shortened
+
+FORMAT = "rolf-split/1"
+KEYS: Mapping[str, type] = {
+    "format": str,
+    "name": str,
+    "attempts": int,
+    "limits": dict,
+    "content": str,
+    "variants": list,
+    "labels": list,
+}
+NEEDED = ("format", "name", "attempts", "variants")
+LABELS: Mapping[str, type | tuple[type, ...]] = {
+    "cluster": str,
+    "family": str,
+    "level": (int, type(None)),
+    "parameters": dict,
+    "style": str,
+}
+LONGEST_NAME = 200
+"""Of a split [characters]."""
+MOST_ATTEMPTS = 1_000
+
+
+def find_split(text: str) -> Split:
+    """Return the split of that name, or of the file that lies there; ``[:N]`` behind either takes its first N variants.
+
+    Raises:
+        LookupError: there is none; the message suggests the nearest.
+        ValueError: the file holds no split, or what is in the brackets is no number.
+    """
+    name, count = shortened(text)
+    split = read_split(Path(name)) if name.endswith(".json") else _installed(name)
+    return split if count is None else split.first(count)
+
+
+def _installed(name: str) -> Split:
+    known = {entry.name: module for module in origins().values() for entry in module.splits()}
+    if name in known:
+        return known[name].split(name)
+    near = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise LookupError(
+        f"no split is named {name!r}{hint}; `rolf split list` shows those there are, and the name of a file of your "
+        "own ends in .json"
+    )
+
+
+def read_split(path: Path) -> Split:
+    """Return the split that a file holds.
+
+    Raises:
+        ValueError: there is no such file, or it holds no split; says where and why.
+    """
+    try:
+        plain = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"split file {str(path)!r}: {error.strerror}; give a file that can be read") from error
+    except RecursionError as error:
+        raise ValueError(f"split file {str(path)!r} is nested deeper than any split") from error
+    except ValueError as error:
+        raise ValueError(f"split file {str(path)!r} is not JSON: {error}") from error
+    try:
+        return from_json(plain)
+    except ValueError as error:
+        raise ValueError(f"split file {str(path)!r}: {error}") from error
+
+
+def from_json(plain: Any) -> Split:
+    """Return the split that plain data says.
+
+    Raises:
+        ValueError: it says none; says where and why.
+    """
+    _check_object(plain, "the file", KEYS, NEEDED)
+    if plain["format"] != FORMAT:
+        raise ValueError(f"format is {plain['format']!r:.60}; this version reads {FORMAT!r}")
+    if not 0 < len(plain["name"]) <= LONGEST_NAME or not plain["name"].isprintable():
+        raise ValueError(f"name is {plain['name']!r:.60}; expected 1 to {LONGEST_NAME} printable characters")
+    if not 1 <= plain["attempts"] <= MOST_ATTEMPTS:
+        raise ValueError(f"attempts is {plain['attempts']}; expected a whole number from 1 to {MOST_ATTEMPTS}")
+    variants = [_variant(each, f"variants[{number}]") for number, each in enumerate(plain["variants"])]
+    if not variants:
+        raise ValueError("variants is empty; a split has at least one")
+    _check_distinct(variants)
+    given = plain.get("labels", [{"cluster": variant.digest} for variant in variants])
+    labels = [_labels(each, f"labels[{number}]") for number, each in enumerate(given)]
+    limits, content = plain.get("limits", {}), plain.get("content", "")
+    return Split(plain["name"], tuple(variants), tuple(labels), plain["attempts"], limits, content)
+
+
+def as_json(split: Split) -> dict[str, Any]:
+    """Return a split as plain data, which `from_json` reads."""
+    return {
+        "format": FORMAT,
+        "name": split.name,
+        "attempts": split.attempts,
+        "limits": dict(split.limits),
+        "content": split.content,
+        "variants": [variant.as_json() for variant in split.variants],
+        "labels": [labels_as_json(labels) for labels in split.labels],
+    }
+
+
+def labels_as_json(labels: Labels) -> dict[str, Any]:
+    """Return labels as plain data, less what says nothing."""
+    told = {name: getattr(labels, name) for name in LABELS}
+    told["parameters"] = dict(labels.parameters)
+    return {name: value for name, value in told.items() if value not in ("", None, {})} | {"cluster": labels.cluster}
+
+
+def _check_object(plain: Any, where: str, keys: Mapping[str, Any], needed: tuple[str, ...]) -> None:
+    if not isinstance(plain, dict):
+        raise ValueError(f"{where} is {plain!r:.60}, expected an object with {', '.join(needed)}")
+    for key in needed:
+        if key not in plain:
+            raise ValueError(f"{where} has no {key!r}; it needs {', '.join(needed)}")
+    for key, value in plain.items():
+        if key not in keys:
+            near = get_close_matches(key, keys, n=1)
+            raise ValueError(
+                f"{where} has the unknown key {key!r:.60}{f'; did you mean {near[0]!r}?' if near else ''}; "
+                f"known are {', '.join(keys)}"
+            )
+        if not isinstance(value, keys[key]) or isinstance(value, bool):
+            raise ValueError(f"{where}: {key!r} is {value!r:.60}, expected {_expected(keys[key])}")
+
+
+def _expected(kind: Any) -> str:
+    words = {str: "text", int: "a whole number", dict: "an object", list: "a list", type(None): "null"}
+    return " or ".join(words[each] for each in (kind if isinstance(kind, tuple) else (kind,)))
+
+
+def _variant(plain: Any, where: str) -> Variant:
+    keys = {"env_id": str, "kwargs": dict, "seed": int, "wrappers": list, "name": str}
+    _check_object(plain, where, keys, ("env_id", "kwargs", "seed"))
+    if not 0 <= plain["seed"] < SEEDS:
+        raise ValueError(f"{where}: seed is {plain['seed']}; expected a whole number from 0 and below 2**62")
+    for number, wrapper in enumerate(plain.get("wrappers", ())):
+        parts = {"name": str, "entry_point": str, "kwargs": dict}
+        _check_object(wrapper, f"{where}: wrappers[{number}]", parts, tuple(parts))
+    variant = Variant.from_json(plain)
+    try:
+        _ = variant.digest
+    except ValueError as error:  # NaN and infinities, which Python's reader takes and JSON does not know
+        raise ValueError(f"{where} holds a number that JSON does not know: {error}") from error
+    return variant
+
+
+def _labels(plain: Any, where: str) -> Labels:
+    _check_object(plain, where, LABELS, ("cluster",))
+    for name, value in plain.get("parameters", {}).items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+            raise ValueError(f"{where}: parameters: {name!r:.60} is {value!r:.60}, expected a number")
+    return Labels(**plain)
+
+
+def _check_distinct(variants: list[Variant]) -> None:
+    seen: dict[str, int] = {}
+    for number, variant in enumerate(variants):
+        other = seen.setdefault(variant.digest, number)
+        if other != number:
+            raise ValueError(
+                f"variants[{number}] is the same problem as variants[{other}]; more attempts at one are asked for by "
+                "'attempts', another seed makes another problem"
+            )
