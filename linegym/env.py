@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from linegym.variants import Variant
 
 if TYPE_CHECKING:
     from linegym.render.viewer import Viewer
+    from rolf.interface import Call, Section, Tool
 
 DEFAULT_VARIANT = "serial/thermocouple/profinet/bearing"
 ARGUMENTS = (
@@ -316,6 +318,46 @@ class LineEnv(gym.Env[Any, Any]):
     def state_digest(self) -> str:
         """Return a digest of the whole state; equal states have equal ones on every machine."""
         return digest_of(self._batch.save(0))
+
+    # ---- as calls of tools (rolf.interface.Tooled); what that needs loads only where it is wanted
+
+    @property
+    def purpose(self) -> str:
+        """What is to be done on a line, in a few sentences."""
+        from linegym import tools as calls
+
+        return calls.PURPOSE
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools; the same in every episode."""
+        from linegym import tools as calls
+
+        return calls.TOOLS
+
+    def action_of(self, call: Call) -> Any:
+        """Return the action of a call."""
+        from linegym import tools as calls
+
+        return calls.action_of(call, self.settings.action)
+
+    def call_of(self, action: Any) -> Call:
+        """Return the call that does what an action does; raises ``ValueError`` or ``TypeError`` where it is none."""
+        from linegym import tools as calls
+
+        return calls.call_of(action, self.settings.action)
+
+    def malformed(self, reason: str) -> Any:  # noqa: ARG002 - it has no place in a number
+        """Return an action for what was no call: one that is not possible, with the small cost of such."""
+        from linegym import tools as calls
+
+        return calls.impossible(self._seen, self.settings.action)
+
+    def told(self, observation: Observation, info: Mapping[str, Any]) -> Sequence[Section]:  # noqa: ARG002
+        """Return what an agent is told of an observation, section by section; of ``info`` nothing."""
+        from linegym import tools as calls
+
+        return calls.told(observation)
 
     def _observed(self) -> Observation:
         seen: NDArray[np.float32] = self._seen.copy()

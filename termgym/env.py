@@ -5,18 +5,21 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
+from rolf.interface import Call, Section, Tool
 from rolf.output import OutputSink
+from termgym import tools
 from termgym.assignment import Assignment, sandbox_opener
 from termgym.episode import Episode
 from termgym.observation import Observation, observe
 from termgym.options import RENDER_MODES, Options
 from termgym.outcome import Outcome
+from termgym.plan import malformed
 from termgym.render.viewer import Viewer
 from termgym.reward.terms import Violation
 from termgym.saved import Saved
@@ -158,6 +161,7 @@ class TermEnv(gym.Env[Observation, str]):
         # An environment that is dropped without close gives its machine back; at exit the supervisor sees to it.
         weakref.finalize(self, self.episode.close).atexit = False
         self._stepping = threading.Lock()
+        self._check_goal = options.check_goal
         self.render_mode = options.render_mode
         self._viewer = None if options.render_mode is None else Viewer(options.render_mode, sys.stdout)
         self.action_space = action_space()
@@ -231,6 +235,36 @@ class TermEnv(gym.Env[Observation, str]):
     def task(self) -> Task | None:
         """The task of the episode; None before the first reset."""
         return self.episode.task
+
+    # ---- as calls of tools (rolf.interface.Tooled)
+
+    @property
+    def purpose(self) -> str:
+        """What is to be done in a terminal, in two sentences."""
+        return tools.PURPOSE
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of the episode."""
+        return tools.tools(self._check_goal, self.task)
+
+    def action_of(self, call: Call) -> str:
+        """Return the action text of a call."""
+        return tools.action_of(call)
+
+    def call_of(self, action: str) -> Call:
+        """Return the call that does what an action text does; raises `PlanError` where that is none."""
+        return tools.call_of(action)
+
+    def malformed(self, reason: str) -> str:
+        """Return the action text for what was no call: the step is ``MALFORMED``, and ``stderr`` holds the reason."""
+        return malformed(reason)
+
+    def told(self, observation: Observation, info: Mapping[str, Any]) -> Sequence[Section]:
+        """Return what an agent is told of an observation, section by section."""
+        return tools.told(observation, info)
+
+    # ---- beside the steps
 
     @property
     def metrics(self) -> dict[str, Any]:

@@ -113,6 +113,8 @@ def _parse_other(text: str, error: ValidationError) -> Action:
             return _SUBMIT.validate_json(text)
     except ValidationError as other:
         raise PlanError(reason(other, EXAMPLE)) from None
+    if [*given] == ["malformed"] and isinstance(given["malformed"], str):
+        raise PlanError(given["malformed"])
     raise PlanError(reason(error, EXAMPLE)) from None
 
 
@@ -172,6 +174,14 @@ def keys(text: str, *, timeout: float = 60.0) -> str:
 def submit() -> str:
     """Return the action text that says that all is done."""
     return '{"submit": true}'
+
+
+def malformed(reason: str) -> str:
+    """Return the action text for what a policy wrote where its interface could not read it (``rolf.interface``).
+
+    It is no plan, so the step that it takes is ``MALFORMED``, and the reason is what the agent is told.
+    """
+    return json.dumps({"malformed": reason}, ensure_ascii=False)
 
 
 def _written(fields: Mapping[str, object], model: type[_Action]) -> str:

@@ -21,8 +21,9 @@ from gymnasium.vector.utils import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rolf.text_space import ALL_CHARACTERS, CODE_POINTS, UnicodeText
 from termgym.event import Event
-from termgym.spaces import ALL_CHARACTERS, CODE_POINTS, UnicodeText, action_space, observation_space
+from termgym.spaces import action_space, observation_space
 
 ODD = "naïve ☕ 🎉 \x00 \x1b[31m \ud800 \U0010ffff"
 

@@ -11,6 +11,7 @@ from rolf_wrappers.network_observation import NetworkObservation
 from rolf_wrappers.noisy_observation import Noise, NoisyObservation
 from rolf_wrappers.record_cast import RecordCast
 from rolf_wrappers.record_trajectory import RecordTrajectory
+from rolf_wrappers.rotate_interface import RotateInterface
 from rolf_wrappers.stick_observation import Sticking, StickObservation
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "NoisyObservation",
     "RecordCast",
     "RecordTrajectory",
+    "RotateInterface",
     "StickObservation",
     "Sticking",
 ]
