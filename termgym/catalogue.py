@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +11,17 @@ from rolf.environments import Case, Remark, RootFilesystem, TaskEntry, Verdict
 from termgym.checkup import checkup
 
 if TYPE_CHECKING:
+    from rolf.evaluation.episode import Ending, Measured
+    from rolf.evaluation.evaluable import SplitEntry
+    from rolf.evaluation.policy import PolicyEntry
+    from rolf.variant import Split, Variant
     from termgym.image.roots import Root
 
 __all__ = [
     "COLLECTIONS",
     "EXAMPLE",
     "HEADINGS",
+    "HIDDEN",
     "SUMMARY",
     "bring",
     "build_root",
@@ -25,14 +30,21 @@ __all__ = [
     "export",
     "judge",
     "lint",
+    "measure",
+    "policies",
     "recognises",
     "remove_root",
+    "reseeded",
     "roots",
+    "split",
+    "splits",
     "tasks",
     "validate",
 ]
 
 SUMMARY = "a real Linux terminal"
+HIDDEN = ("checks", "reward_terms", "violations", "verifier", "stage", "success", "drift", "diff", "state_digest")
+"""Keys of ``info`` that tell how far the goal is: no observation says it, so only privileged policies are shown it."""
 COLLECTIONS = "debug-gym", "intercode"
 """Whose files `bring` makes task folders of."""
 HEADINGS = "task", "symptom", "causes"
@@ -146,3 +158,42 @@ def bring(collection: str, source: str, directory: str) -> Iterator[str]:
     makers = {"debug-gym": debuggym.bring, "intercode": intercode.bring}
     for folder in makers[collection](Path(source), Path(directory)):
         yield str(folder)
+
+
+def splits() -> Sequence[SplitEntry]:
+    """See ``rolf.evaluation.evaluable.Evaluable.splits``."""
+    from termgym.evaluation import splits
+
+    return splits()
+
+
+def split(name: str) -> Split:
+    """See ``rolf.evaluation.evaluable.Evaluable.split``.
+
+    Raises:
+        UnknownTask: there is none of that name; the message suggests the nearest.
+    """
+    from termgym.evaluation import split
+
+    return split(name)
+
+
+def policies() -> Mapping[str, PolicyEntry]:
+    """See ``rolf.evaluation.evaluable.Evaluable.policies``."""
+    from termgym.policies import POLICIES
+
+    return POLICIES
+
+
+def measure(variant: Variant, ending: Ending) -> Measured:
+    """See ``rolf.evaluation.evaluable.Evaluable.measure``."""
+    from termgym.evaluation import measure
+
+    return measure(variant, ending)
+
+
+def reseeded(variant: Variant, seed: int) -> Variant:
+    """See ``rolf.evaluation.evaluable.Evaluable.reseeded``."""
+    from termgym.evaluation import reseeded
+
+    return reseeded(variant, seed)
