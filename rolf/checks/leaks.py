@@ -1,0 +1,129 @@
+"""check_no_leaks: an environment that is closed, or dropped, leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rolf.checks.acting import Actions
+from rolf.checks.errors import NotApplicable
+from rolf.checks.holdings import held
+from rolf.checks.player import Player
+from rolf.checks.process import FreshProcess
+from rolf.checks.reproduction import Reproduction, calls_code
+from rolf.checks.subject import EnvLike
+from rolf.checks.trial import SEEDS, Trial
+
+ROUNDS = 3
+"""Environments that are made and given up before it is counted what is left."""
+STEPS = 5
+PATIENCE = 10.0
+"""How long what is ending may take to be gone [s]."""
+GLANCE = 0.05
+"""Time between two looks at what is still there [s]."""
+WAYS = ("closed", "dropped without close")
+SURVIVORS = "processes after the program"
+"""What outlives the program that made the environments."""
+
+Left = dict[str, dict[str, list[str]]]
+"""What was left, by way and kind."""
+
+
+def check_no_leaks(env: EnvLike, *, actions: Actions = None, seeds: Sequence[int] = SEEDS, steps: int = STEPS) -> None:
+    """Check that nothing is left of environments that are closed, or dropped without ``close``.
+
+    Counted are processes, threads, open files, files in the directory for temporary ones, and mounts, over several
+    environments in a fresh process; what is made once and kept is no leak. Processes that have left their parents, and
+    outlive the program, are found too, and ended.
+
+    Args:
+        env: The environment; see `rolf.checks`.
+        actions: How to act.
+        seeds: What to begin episodes with; the first is used.
+        steps: Most steps of an episode.
+
+    Raises:
+        CheckFailed: something is left of each environment.
+        NotApplicable: the environment cannot be made in another process, or the system has no ``/proc``.
+    """
+    trial = Trial.of("check_no_leaks", env, actions, seeds, steps, ())
+    if not Path("/proc/self/task").exists():
+        raise NotApplicable("this system has no /proc, from which is read what a process holds")
+    with FreshProcess("rolf.checks.warden", trial, {}) as process:
+        left: Left = process.result()
+    for way, kinds in left.items():
+        for kind, names in kinds.items():
+            problem = f"{kind} are left of environments that were {way}: {len(names)} of {ROUNDS}"
+            values = {str(number): name[:200] for number, name in enumerate(names[:ROUNDS], start=1)}
+            raise trial.failed(problem, None, values, _reproduction(trial, way, kind))
+
+
+def main(trial: Trial) -> Left:
+    """Be the fresh process: make, play and give up environments, and return what is left of them."""
+    for way in WAYS:
+        _round(trial, way)  # what is made once is made now
+    left: Left = {}
+    for way in WAYS:
+        gc.collect()
+        before = held()
+        for _ in range(ROUNDS):
+            _round(trial, way)
+        found = _left(before)
+        if found:
+            left[way] = found
+    return left
+
+
+def _round(trial: Trial, way: str) -> None:
+    player = Player(trial, trial.subject.make())
+    for seed in (trial.seeds[0], None):
+        player.play(seed)
+    if way == WAYS[0]:
+        player.env.close()
+
+
+def _left(before: dict[str, set[str]]) -> dict[str, list[str]]:
+    """Return what has been added for each environment, once it has had time to go."""
+    begun = time.monotonic()
+    while True:
+        gc.collect()
+        now = held()
+        grown = {kind: sorted(now[kind] - before[kind]) for kind in now if len(now[kind]) >= len(before[kind]) + ROUNDS}
+        if not grown or time.monotonic() - begun > PATIENCE:
+            return grown
+        time.sleep(GLANCE)
+
+
+def _reproduction(trial: Trial, way: str, kind: str) -> Reproduction:
+    code = trial.subject.code
+    calls: list[Any] = []
+    with trial.player() as player:
+        for seed in (trial.seeds[0], None):
+            player.play(seed)
+        calls = calls_code(player.calls, player.env.action_space)
+    kind, survives = ("processes", True) if kind == SURVIVORS else (kind, kind == "processes")
+    first = []
+    if survives:
+        first = ["ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: adopt what leaves its parents"]
+    if kind == "temporary files":
+        first = ['os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp()']
+    lines = (
+        *first,
+        "def play():",
+        f"    env = {code.expression}",
+        *(f"    {line}" for line in calls),
+        *(["    env.close()"] if way == WAYS[0] else []),
+        "",
+        "play()",
+        f"before = held()[{kind!r}]",
+        f"for _ in range({ROUNDS}):",
+        "    play()",
+        "gc.collect()",
+        f"after = held()[{kind!r}]",
+        f"assert len(after) < len(before) + {ROUNDS}, after - before",
+    )
+    imports = ("import ctypes", "import gc", "import os", "import tempfile", "from rolf.checks.holdings import held")
+    return Reproduction((*code.imports, *imports), lines)
