@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rolf import __version__
-from rolf.commands import demo, doctor, evaluate, play, replay, tasks
+from rolf.commands import demo, doctor, evaluate, play, replay, split, tasks
 from rolf.commands import list as listing
 
 
@@ -25,6 +25,7 @@ for command in (
     listing.command,
     play.command,
     replay.command,
+    split.command,
     tasks.command,
 ):
     main.add_command(command)

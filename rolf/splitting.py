@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,11 @@ def find_split(text: str) -> Split:
     return split if count is None else split.first(count)
 
 
+def is_installed(name: str) -> bool:
+    """Return whether an installed environment has a split of that name."""
+    return any(entry.name == name for module in origins().values() for entry in module.splits())
+
+
 def _installed(name: str) -> Split:
     known = {entry.name: module for module in origins().values() for entry in module.splits()}
     if name in known:
@@ -64,18 +69,31 @@ def read_split(path: Path) -> Split:
     Raises:
         ValueError: there is no such file, or it holds no split; says where and why.
     """
-    try:
-        plain = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ValueError(f"split file {str(path)!r}: {error.strerror}; give a file that can be read") from error
-    except RecursionError as error:
-        raise ValueError(f"split file {str(path)!r} is nested deeper than any split") from error
-    except ValueError as error:
-        raise ValueError(f"split file {str(path)!r} is not JSON: {error}") from error
+    plain = read_json(path, "split file")
     try:
         return from_json(plain)
     except ValueError as error:
         raise ValueError(f"split file {str(path)!r}: {error}") from error
+
+
+def read_json(path: Path, called: str) -> Any:
+    """Return what a JSON file holds.
+
+    Args:
+        path: The file.
+        called: What errors call it.
+
+    Raises:
+        ValueError: there is none that can be read.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{called} {str(path)!r}: {error.strerror}; give a file that can be read") from error
+    except RecursionError as error:
+        raise ValueError(f"{called} {str(path)!r} is nested too deep to be read") from error
+    except ValueError as error:
+        raise ValueError(f"{called} {str(path)!r} is not JSON: {error}") from error
 
 
 def from_json(plain: Any) -> Split:
@@ -84,7 +102,7 @@ def from_json(plain: Any) -> Split:
     Raises:
         ValueError: it says none; says where and why.
     """
-    _check_object(plain, "the file", KEYS, NEEDED)
+    check_object(plain, "the file", KEYS, NEEDED)
     if plain["format"] != FORMAT:
         raise ValueError(f"format is {plain['format']!r:.60}; this version reads {FORMAT!r}")
     if not 0 < len(plain["name"]) <= LONGEST_NAME or not plain["name"].isprintable():
@@ -94,7 +112,7 @@ def from_json(plain: Any) -> Split:
     variants = [_variant(each, f"variants[{number}]") for number, each in enumerate(plain["variants"])]
     if not variants:
         raise ValueError("variants is empty; a split has at least one")
-    _check_distinct(variants)
+    check_distinct(variants)
     given = plain.get("labels", [{"cluster": variant.digest} for variant in variants])
     labels = [_labels(each, f"labels[{number}]") for number, each in enumerate(given)]
     limits, content = plain.get("limits", {}), plain.get("content", "")
@@ -121,7 +139,12 @@ def labels_as_json(labels: Labels) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value not in ("", None, {})} | {"cluster": labels.cluster}
 
 
-def _check_object(plain: Any, where: str, keys: Mapping[str, Any], needed: tuple[str, ...]) -> None:
+def check_object(plain: Any, where: str, keys: Mapping[str, Any], needed: tuple[str, ...]) -> None:
+    """See that plain data is an object with known keys of the right kinds.
+
+    Raises:
+        ValueError: it is not; says where and why.
+    """
     if not isinstance(plain, dict):
         raise ValueError(f"{where} is {plain!r:.60}, expected an object with {', '.join(needed)}")
     for key in needed:
@@ -145,12 +168,12 @@ def _expected(kind: Any) -> str:
 
 def _variant(plain: Any, where: str) -> Variant:
     keys = {"env_id": str, "kwargs": dict, "seed": int, "wrappers": list, "name": str}
-    _check_object(plain, where, keys, ("env_id", "kwargs", "seed"))
+    check_object(plain, where, keys, ("env_id", "kwargs", "seed"))
     if not 0 <= plain["seed"] < SEEDS:
         raise ValueError(f"{where}: seed is {plain['seed']}; expected a whole number from 0 and below 2**62")
     for number, wrapper in enumerate(plain.get("wrappers", ())):
         parts = {"name": str, "entry_point": str, "kwargs": dict}
-        _check_object(wrapper, f"{where}: wrappers[{number}]", parts, tuple(parts))
+        check_object(wrapper, f"{where}: wrappers[{number}]", parts, tuple(parts))
     variant = Variant.from_json(plain)
     try:
         _ = variant.digest
@@ -160,14 +183,19 @@ def _variant(plain: Any, where: str) -> Variant:
 
 
 def _labels(plain: Any, where: str) -> Labels:
-    _check_object(plain, where, LABELS, ("cluster",))
+    check_object(plain, where, LABELS, ("cluster",))
     for name, value in plain.get("parameters", {}).items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
             raise ValueError(f"{where}: parameters: {name!r:.60} is {value!r:.60}, expected a number")
     return Labels(**plain)
 
 
-def _check_distinct(variants: list[Variant]) -> None:
+def check_distinct(variants: Sequence[Variant]) -> None:
+    """See that no problem is there twice.
+
+    Raises:
+        ValueError: one is.
+    """
     seen: dict[str, int] = {}
     for number, variant in enumerate(variants):
         other = seen.setdefault(variant.digest, number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 from rolf.environments import environments
@@ -41,3 +42,9 @@ def measure(variant: Variant, ending: Ending) -> Measured:
     success = bool(ending.info.get("success", False))
     score = float(success) if "success" in ending.info else math.fsum(ending.rewards)
     return Measured(success, score, fault="" if failure is None else str(failure))
+
+
+def reseeded(variant: Variant, seed: int) -> Variant:
+    """Return the same problem with other random numbers; of a stranger's, the seeds of its attempts are others."""
+    found = origin(variant.env_id)
+    return found.reseeded(variant, seed) if found is not None else replace(variant, seed=seed)
