@@ -64,7 +64,7 @@ def compete(player: Policy, variants: Sequence[Variant], seeds: Sequence[int]) -
     tally = Tally(batch.n)
     actions = np.zeros((batch.horizon, batch.n), np.int16)
     rewards = np.zeros((batch.horizon, batch.n))
-    player.begin(lineup(variants, seeds))
+    player.begin(lineup(variants, [policy_seed(seed) for seed in seeds]))
     for tick in range(batch.horizon):
         faults = batch.faults()
         infos: Infos = {"true_faults": faults.copy()} if told else {}
@@ -77,8 +77,8 @@ def compete(player: Policy, variants: Sequence[Variant], seeds: Sequence[int]) -
 
 
 def lineup(variants: Sequence[Variant], seeds: Sequence[int]) -> Lineup:
-    """Return what a policy may know of shifts beforehand; the seeds are those of the lines."""
-    known = Lineup.of(variants, [policy_seed(seed) for seed in seeds])
+    """Return what a policy may know of shifts beforehand; the seeds are for its own random numbers."""
+    known = Lineup.of(variants, seeds)
     return replace(known, uids=np.zeros(known.n, np.uint64))
 
 

@@ -51,7 +51,8 @@ def split(name: str) -> Split:
     version, _, short = name.partition("/")
     if version != VERSION or short not in sets.SETS:
         known = [f"{VERSION}/{each}" for each in sets.SETS]
-        raise LookupError(f"no split is named {name!r}{did_you_mean(name, known)}; splits are {', '.join(known)}")
+        hint = did_you_mean(f"{VERSION}/{name.rpartition('/')[2]}", known)
+        raise LookupError(f"no split is named {name!r}{hint}; splits are {', '.join(known)}")
     members = sets.named(short)
     return Split(
         name,
