@@ -37,7 +37,7 @@ def improvement_interval(
         ValueError: scores, clusters or an option are not that; says what to do.
     """
     better = _better(a, b)[:, None]
-    return interval(mean, better, clusters, level=level, resamples=resamples, seed=seed)
+    return interval(mean, better, clusters, level=level, resamples=resamples, seed=seed, bounds=(0.0, 1.0))
 
 
 def _better(a: ArrayLike, b: ArrayLike) -> Floats:

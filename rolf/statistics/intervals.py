@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rolf.statistics.kernels import kernel
-from rolf.statistics.quantiles import NORMAL, student
-from rolf.statistics.resampling import METHODS, resampled
+from rolf.statistics.ends import accelerated, percentiles, unseen
+from rolf.statistics.kernels import Compute, kernel
+from rolf.statistics.resampling import METHODS, left_out, resampled
 from rolf.statistics.scores import Counts, Floats, checked, grouped, share
 
 Labels = Sequence[Any] | NDArray[Any] | None
 """One a variant: which cluster it belongs to."""
+Bounds = tuple[float, float] | None
+"""Least and greatest score that there can be; (0, 1) of successes."""
+
+POINT = 1e-12
+"""Width of an interval that is none: sums of the same numbers in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,43 @@ class Interval:
         return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How intervals are drawn.
+
+    Raises:
+        ValueError: an option cannot be; says what is allowed.
+    """
+
+    method: str
+    level: float
+    resamples: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"method {self.method!r} is not known; allowed are {', '.join(METHODS)}")
+        share(self.level, "level")
+        if not 100 <= self.resamples <= 1_000_000:
+            raise ValueError(f"resamples = {self.resamples!r}; give a whole number from 100 to 1000000, such as 2000")
+        if not 0 <= self.seed < 1 << 64:
+            raise ValueError(f"seed = {self.seed!r}; give a whole number from 0 to below 2**64")
+
+    def ends(self, compute: Compute, table: Floats, owner: Counts, estimate: Floats) -> Floats | None:
+        """Return both ends for each figure, (2, …); None where a single cluster tells nothing of others."""
+        fixed = self.method == "stratified"
+        if not fixed and not owner.any():
+            return None
+        drawn = resampled(table, owner, self.method, self.resamples, self.seed)
+        values = np.concatenate([compute(*one) for one in drawn])
+        if fixed:
+            found = percentiles(values, self.level)
+        else:
+            without = np.concatenate([compute(*one) for one in left_out(table, owner)])
+            found = accelerated(estimate, values, without, self.level)
+        return np.stack([np.minimum(found[0], estimate), np.maximum(found[1], estimate)])
+
+
 def interval(
     statistic: Callable[..., float],
     scores: ArrayLike,
@@ -53,8 +94,13 @@ def interval(
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
+    bounds: Bounds = None,
 ) -> Interval:
     """Return a statistic of scores with its bootstrap interval.
+
+        >>> from rolf.statistics import mean
+        >>> print(interval(mean, [[1, 1], [0, 1], [0, 0], [1, 0], [1, 1], [1, 1]]))
+        0.667 [0.167, 1.000]
 
     Args:
         statistic: ``mean``, ``iqm``, ``partial(pass_hat_k, k=3)``, or any function of scores that returns a number.
@@ -64,48 +110,35 @@ def interval(
             attempts at the very same variants.
         level: How often such intervals hold the truth.
         resamples: How many are drawn.
-        seed: The same gives the same interval.
+        seed: The same gives the same interval, in whatever order the variants come.
+        bounds: Least and greatest score that there can be. Where no cluster differs from another, as when all succeed,
+            resamples know of no spread and the interval is a point, unless bounds say what may have gone unseen.
 
     Raises:
         ValueError: scores, clusters or an option are not that; says what to do.
     """
+    plan = Plan(method, level, resamples, seed)
     table = checked(scores)
+    within(table, bounds)
+    if clusters is None:
+        table = table[np.lexsort(table.T[::-1])]
     owner = grouped(clusters, len(table))
-    estimate = float(statistic(table))
-    faults = int(np.isnan(table).sum())
-    number = int(owner.max()) + 1
-    low: float | None = None
-    high: float | None = None
-    if number > 1 or method == "stratified":
-        values = replicates(kernel(statistic), table, owner, method, resamples, seed)
-        low, high = (float(end) for end in ends(values, level, number if method != "stratified" else None))
-        low, high = min(low, estimate), max(high, estimate)
-    return Interval(estimate, low, high, level, method, len(table), number, faults)
+    estimate, number = float(statistic(table)), int(owner.max()) + 1
+    compute = kernel(statistic)
+    ends = plan.ends(compute, table, owner, np.asarray(estimate))
+    if ends is not None and bounds is not None and method != "stratified" and ends[1] - ends[0] <= POINT:
+        ends = unseen(compute, table, number, level, bounds)
+    low, high = (None, None) if ends is None else (float(ends[0]), float(ends[1]))
+    return Interval(estimate, low, high, level, method, len(table), number, int(np.isnan(table).sum()))
 
 
-def replicates(
-    compute: Callable[[Floats, Counts], Floats], table: Floats, owner: Counts, method: str, resamples: int, seed: int
-) -> Floats:
-    """Return the statistic of each resample, (resamples, …).
-
-    Raises:
-        ValueError: there is no such method, too few resamples, or a seed that cannot be.
-    """
-    if method not in METHODS:
-        raise ValueError(f"method {method!r} is not known; allowed are {', '.join(METHODS)}")
-    if not 100 <= resamples <= 1_000_000:
-        raise ValueError(f"resamples = {resamples!r}; give a whole number from 100 to 1000000, such as 2000")
-    if not 0 <= seed < 1 << 64:
-        raise ValueError(f"seed = {seed!r}; give a whole number from 0 to below 2**64")
-    return np.concatenate([compute(*drawn) for drawn in resampled(table, owner, method, resamples, seed)])
-
-
-def ends(values: Floats, level: float, clusters: int | None) -> Floats:
-    """Return both ends of the interval: (resamples, …) -> (2, …).
-
-    Percentiles of the resamples, at probabilities moved outwards for few clusters.
-    """
-    tail = (1.0 - share(level, "level")) / 2.0
-    if clusters is not None:
-        tail = NORMAL.cdf(sqrt(clusters / (clusters - 1)) * student(tail, clusters - 1))
-    return np.quantile(values, [tail, 1.0 - tail], axis=0)
+def within(table: Floats, bounds: Bounds) -> None:
+    """Refuse bounds that scores lie outside of."""
+    if bounds is None:
+        return
+    low, high = bounds
+    if not low < high or np.nanmin(table) < low or np.nanmax(table) > high:
+        found = f"[{np.nanmin(table):g}, {np.nanmax(table):g}]"
+        raise ValueError(
+            f"bounds = {bounds!r}, but scores lie in {found}; give the least and the greatest there can be"
+        )

@@ -13,9 +13,13 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from rolf.statistics.scores import Counts, Floats, Kernel
+from rolf.statistics.scores import Counts, Floats
 
 P = ParamSpec("P")
+Kernel = Callable[..., Floats]
+"""Computes a statistic of many resamples; its parameters, such as k, by name."""
+Compute = Callable[[Floats, Counts], Floats]
+"""A kernel with its parameters: of scores (…, variants, attempts) and how often each variant counts (…, variants)."""
 KERNELS: dict[Callable[..., Any], Kernel] = {}
 """Statistic -> what computes it for many resamples."""
 QUARTER = 0.25
@@ -32,7 +36,7 @@ def batched(kernel: Kernel) -> Callable[[Callable[P, float]], Callable[P, float]
     return register
 
 
-def kernel(statistic: Callable[..., Any]) -> Kernel:
+def kernel(statistic: Callable[..., Any]) -> Compute:
     """Return what computes a statistic for many resamples; one of your own is called once for each.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolf.statistics.aggregates import mean
-from rolf.statistics.intervals import Labels, interval
+from rolf.statistics.intervals import Bounds, Labels, interval, within
 from rolf.statistics.kernels import row_means
 from rolf.statistics.power import minimum_detectable_difference
 from rolf.statistics.resampling import Uniforms
@@ -60,7 +60,14 @@ class Difference:
 
 
 def paired_difference(
-    a: ArrayLike, b: ArrayLike, clusters: Labels = None, *, level: float = 0.95, resamples: int = 2000, seed: int = 0
+    a: ArrayLike,
+    b: ArrayLike,
+    clusters: Labels = None,
+    *,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    bounds: Bounds = None,
 ) -> Difference:
     """Return the difference of the means of two policies on the same variants; options as of `interval`.
 
@@ -71,14 +78,18 @@ def paired_difference(
         level: How often such intervals hold the truth.
         resamples: How many are drawn.
         seed: The same gives the same interval.
+        bounds: Least and greatest score that there can be; see `interval`.
 
     Raises:
         ValueError: scores, clusters or an option are not that; says what to do.
     """
     first, second = paired(a, b)
+    for table in (first, second):
+        within(table, bounds)
     difference = row_means(first) - row_means(second)
     owner = grouped(clusters, len(difference))
-    found = interval(mean, difference[:, None], owner, level=level, resamples=resamples, seed=seed)
+    apart = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    found = interval(mean, difference[:, None], clusters, level=level, resamples=resamples, seed=seed, bounds=apart)
     detectable = None
     if found.clusters > 1:
         sd = standard_error(difference, owner) * sqrt(found.clusters)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rolf.statistics import kernels
 from rolf.statistics.aggregates import once
-from rolf.statistics.intervals import Labels, ends, replicates
+from rolf.statistics.intervals import Labels, Plan
 from rolf.statistics.scores import Floats, checked, grouped
 
 
@@ -58,16 +58,15 @@ def profile_band(
     Raises:
         ValueError: scores, thresholds, clusters or an option are not that; says what to do.
     """
+    plan = Plan(method, level, resamples, seed)
     table, marks = checked(scores), _thresholds(thresholds)
+    if clusters is None:
+        table = table[np.lexsort(table.T[::-1])]
     owner = grouped(clusters, len(table))
     estimate = kernels.profile(table, once(table), marks)
-    number = int(owner.max()) + 1
-    if number == 1 and method != "stratified":
-        unknown = np.full_like(estimate, np.nan)
-        return Band(marks, estimate, unknown, unknown, level)
-    values = replicates(partial(kernels.profile, thresholds=marks), table, owner, method, resamples, seed)
-    low, high = ends(values, level, number if method != "stratified" else None)
-    return Band(marks, estimate, np.minimum(low, estimate), np.maximum(high, estimate), level)
+    ends = plan.ends(partial(kernels.profile, thresholds=marks), table, owner, estimate)
+    low, high = (np.full_like(estimate, np.nan),) * 2 if ends is None else ends
+    return Band(marks, estimate, low, high, level)
 
 
 def _thresholds(thresholds: ArrayLike) -> Floats:

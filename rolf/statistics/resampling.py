@@ -68,6 +68,15 @@ def resampled(
         yield _attempts(packed, rows, attempts), (rows >= 0).astype(np.int64)
 
 
+def left_out(table: Floats, owner: Counts, room: int = ROOM) -> Iterator[tuple[Floats, Counts]]:
+    """Yield what is there without each cluster in turn, some at a time, as kernels take it."""
+    number = int(owner.max()) + 1
+    step = max(1, room // table.size)
+    for start in range(0, number, step):
+        without = np.arange(start, min(start + step, number))
+        yield table, (owner != without[:, None]).astype(np.int64)
+
+
 def _counted(drawn: Counts, count: int) -> Counts:
     """Return how often each number was drawn: (resamples, draws) -> (resamples, count)."""
     places = drawn + count * np.arange(len(drawn))[:, None]

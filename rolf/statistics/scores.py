@@ -7,7 +7,7 @@ table: a task is a variant, a run an attempt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -128,7 +128,3 @@ def share(value: float, name: str) -> float:
 def rows(found: NDArray[np.intp]) -> str:
     """Return which rows were found, for an error."""
     return ", ".join(map(str, found[:SHOWN])) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
-
-
-Kernel = Callable[..., Floats]
-"""A statistic of many resamples: of scores (…, variants, attempts) and how often each variant counts (…, variants)."""
