@@ -12,6 +12,7 @@ from rolf.exhibit import Progress, Section
 if TYPE_CHECKING:
     from rolf.evaluation.episode import Ending, Measured, Run
     from rolf.evaluation.evaluable import SplitEntry
+    from rolf.evaluation.narration import Narration
     from rolf.evaluation.policy import PolicyEntry
     from rolf.variant import Split, Variant
 
@@ -25,6 +26,7 @@ __all__ = [
     "checkup",
     "demonstrate",
     "measure",
+    "narrate",
     "play",
     "plays",
     "policies",
@@ -167,3 +169,10 @@ def attributed(player: Any, variants: Sequence[Variant], seeds: Sequence[int]) -
     from linegym import evaluation
 
     yield from evaluation.attributed(player, variants, seeds)
+
+
+def narrate(variant: Variant, seed: int, actions: Sequence[Any]) -> Narration:
+    """See ``rolf.evaluation.narration.Narrator``."""
+    from linegym import narration
+
+    return narration.narrate(variant, seed, actions)
