@@ -16,6 +16,15 @@ from rolf.interface.wording import described, kind
 
 OPEN = re.compile(r"^```(?:python|py)?[ \t\r]*$", re.MULTILINE)
 CLOSE = re.compile(r"^```[ \t\r]*$", re.MULTILINE)
+QUIET = re.compile(
+    r"""\#[^\n]*+
+    | (?<![fFrR]) (?: '''(?:[^'\\]++|\\.|'(?!''))*+(?:''')?+ | \"\"\"(?:[^"\\]++|\\.|"(?!""))*+(?:\"\"\")?+
+                    | '(?:[^'\\\n]++|\\.)*+'?+ | "(?:[^"\\\n]++|\\.)*+"?+ )""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Comments and texts, which cost the parser next to nothing. Formatted ones are code inside."""
+CODE_LIMIT = 1 << 16
+"""Longest Python beside them [characters]; a syntax tree takes some hundred times its text in memory."""
 DEEPEST = 64
 """Brackets within brackets; CPython's own parser stops at 200, and its other recursions are not to be relied on."""
 SHAPE = 'NAME(parameter="text", other=1)'
@@ -65,10 +74,11 @@ def parse(text: str, _tools: Sequence[Tool]) -> Named:
 
 
 def _expression(text: str) -> ast.expr:
+    source = _short(_source(text))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" is two characters; that some day it will be an error is no news here
-            body = ast.parse(_source(text).strip()).body
+            body = ast.parse(source).body
     except SyntaxError as error:
         line = shown((error.text or "").strip())
         raise CallError(f"the answer is no Python call: {error.msg} at {line}; it is like {SHAPE}") from None
@@ -90,6 +100,14 @@ def _source(text: str) -> str:
     if OPEN.search(text, end.end()) is not None:
         raise CallError("the answer holds several blocks of Python; give one call")
     return text[begin.end() : end.start()]
+
+
+def _short(source: str) -> str:
+    """Return source that can be parsed in a moment, without the white space round it."""
+    length = len(source) - sum(found.end() - found.start() for found in QUIET.finditer(source))
+    if length > CODE_LIMIT:
+        raise CallError(f"the answer has {length} characters of Python beside its texts; at most {CODE_LIMIT} are read")
+    return source.strip()
 
 
 def _literal(node: ast.expr, name: str) -> Any:
