@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rolf.commands.evaluate import arguments
 from rolf.commands.usage import WrongUsage
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def compare(first: Path, second: Path, rerun: int, files: tuple[Path, ...], as_j
 @click.option("--board", type=FOLDER, required=True, help="Folder whose verified.json gets the badge.")
 @click.option("--by", required=True, help="Who vouches for it.")
 @click.option("--policy", help="Have this policy, which may be yours to trust, play as well: NAME or MODULE:OBJECT.")
-@click.option("--policy-arg", "arguments", multiple=True, metavar="KEY=VALUE", help="What the policy is made with.")
+@click.option("--policy-arg", "args", multiple=True, metavar="KEY=VALUE", callback=arguments, help="Argument for it.")
 @click.option("--variants", type=click.IntRange(min=1), default=20, show_default=True, help="On which it plays.")
 @_own_splits
 def verify(
@@ -135,7 +136,7 @@ def verify(
     board: Path,
     by: str,
     policy: str | None,
-    arguments: tuple[str, ...],
+    args: dict[str, Any],
     variants: int,
     files: tuple[Path, ...],
 ) -> None:
@@ -144,14 +145,15 @@ def verify(
     With --policy the policy itself plays some variants again, and must do what was recorded. Its code runs with your
     rights: read it first. The badge is bound to every byte of the submission.
     """
+    from rolf.evaluation.errors import EvaluationError
     from rolf.leaderboard import verification
     from rolf.leaderboard.performance import performed
 
-    with _usage():
+    with _usage(EvaluationError):
         [(looked, seconds)] = _looked_at([submission], None, None, files)
         if not looked.valid:
             raise WrongUsage(f"{_told(looked, seconds)}\nno badge")
-        evaluated = performed(looked, policy, arguments, variants) if policy is not None else 0
+        evaluated = performed(looked, policy, args, variants) if policy is not None else 0
         badge = verification.give(board, looked.digest, submission.name, by, episodes=looked.again, evaluated=evaluated)
     more = f", {badge.evaluated} by the policy itself" if badge.evaluated else ""
     click.echo(f"verified by {badge.by}: {badge.episodes} episodes played again{more}; {board / verification.FILE}")
@@ -194,11 +196,12 @@ def render(
 
 
 @contextmanager
-def _usage() -> Iterator[None]:
+def _usage(*more: type[Exception]) -> Iterator[None]:
     """Tell what a caller has got wrong in a line."""
+    wrong: tuple[type[Exception], ...] = (LookupError, ValueError, *more)
     try:
         yield
-    except (LookupError, ValueError) as error:
+    except wrong as error:
         raise WrongUsage(str(error.args[0]) if error.args else str(error)) from error
     except OSError as error:
         raise WrongUsage(f"{error.filename!r}: {error.strerror}; give one that can be read and written") from error

@@ -22,7 +22,7 @@ PAUSE = 5.0
 """Between two lines of progress where nobody looks at a bar [s]."""
 
 
-def _arguments(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+def arguments(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
     """Return KEY=VALUE pairs; a value is JSON where it reads as JSON, else text."""
     found: dict[str, Any] = {}
     for value in values:
@@ -43,7 +43,7 @@ def _arguments(_context: click.Context, _parameter: click.Parameter, values: tup
     "--split", required=True, metavar="NAME|FILE", help="A split of `rolf split list`, or a file; [:N]: part."
 )
 @click.option("--policy", required=True, metavar="NAME|MODULE:OBJECT", help="One that is shipped, or your own.")
-@click.option("--policy-arg", "args", multiple=True, metavar="KEY=VALUE", callback=_arguments, help="Argument for it.")
+@click.option("--policy-arg", "args", multiple=True, metavar="KEY=VALUE", callback=arguments, help="Argument for it.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),

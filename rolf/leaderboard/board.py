@@ -84,8 +84,8 @@ class Attribution:
     """Failures that were played again without each family (``rolf eval --attribute``)."""
     shares: Mapping[str, float]
     """Family -> share of what the examined failures lost."""
-    unexplained: float
-    """Share that no family explains."""
+    unexplained: float | None
+    """Share that no family explains; None: none was examined."""
     precision: float | None
     """Share of the policy's own claims of a fault that were right; None: it made none."""
     claims: int

@@ -172,9 +172,16 @@ class Evidence:
 
 
 def episodes(
-    folder: Path, rows: Sequence[tuple[int, Found]], problems: Problems
+    folder: Path, rows: Sequence[tuple[int, Found]], problems: Problems, *, whole: bool = False
 ) -> Iterator[tuple[tuple[int, Found], Recorded]]:
-    """Yield rows with their episodes, file by file; what cannot be read is among the problems."""
+    """Yield rows with their episodes, file by file.
+
+    Args:
+        folder: The submission.
+        rows: Those that are wanted.
+        problems: Gets what cannot be read.
+        whole: Whether these are all rows, so that lines which none of them names are problems.
+    """
     files: dict[str, dict[int | None, tuple[int, Found]]] = {}
     for numbered in rows:
         name, line = _located(numbered[1].trajectory)
@@ -187,7 +194,7 @@ def episodes(
             elif None in lines:
                 raise intake.Refused("some rows take it for one episode, others for many")
             else:
-                yield from _block(folder, path, {line: each for line, each in lines.items() if line is not None})
+                yield from _block(folder, path, {line: each for line, each in lines.items() if line is not None}, whole)
         except (intake.Refused, TrajectoryError, OSError) as error:
             problems.add(path, str(error).removeprefix(f"{path!r}").strip(), advice="hand in what `rolf eval` wrote")
 
@@ -204,19 +211,22 @@ def _single(folder: Path, path: str) -> Recorded:
 
 
 def _block(
-    folder: Path, path: str, rows: Mapping[int, tuple[int, Found]]
+    folder: Path, path: str, rows: Mapping[int, tuple[int, Found]], whole: bool
 ) -> Iterator[tuple[tuple[int, Found], Recorded]]:
     """Yield the episodes of a file of many."""
-    last = 0
-    for number, raw in intake.lines(folder, path, most=max(rows)):
+    number, last = 0, max(rows)
+    for number, raw in intake.lines(folder, path, most=last + 1):
         if number in rows:
             content = intake.strict(raw, nan=True)
             if not isinstance(content, dict):
                 raise intake.Refused(f"line {number} is no object")
             yield rows[number], of_actions(Line(number, content), path)
-        last = number
-    if last < max(rows):
-        raise intake.Refused(f"it has {last} lines, and rows name line {max(rows)}")
+        elif whole:
+            raise intake.Refused(f"no row names line {number}")
+        if number == last and not whole:
+            return
+    if number < last:
+        raise intake.Refused(f"it has {number} lines, and rows name line {last}")
 
 
 def unused(rows: Sequence[Numbered], files: Mapping[str, int], problems: Problems) -> None:

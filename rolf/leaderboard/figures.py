@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ from rolf.variant import Labels, Split
 
 THRESHOLDS = tuple(round(step / 50, 2) for step in range(51))
 """Of the profile."""
+RATE = (0.0, 1.0)
+"""What no success rate can leave."""
 Table = NDArray[np.float64]
 
 
@@ -61,7 +64,7 @@ class Figures:
 
     def success(self) -> Estimate:
         """Return the success rate."""
-        return self._interval(statistics.mean, self.successes)
+        return self._interval(statistics.mean, self.successes, bounds=RATE)
 
     def episode_return(self) -> Estimate:
         """Return the mean return."""
@@ -72,8 +75,8 @@ class Figures:
         return tuple(
             Chance(
                 k,
-                self._interval(partial(statistics.pass_at_k, k=k), self.successes, k),
-                self._interval(partial(statistics.pass_hat_k, k=k), self.successes, k),
+                self._interval(partial(statistics.pass_at_k, k=k), self.successes, k, bounds=RATE),
+                self._interval(partial(statistics.pass_hat_k, k=k), self.successes, k, bounds=RATE),
             )
             for k in range(1, self.successes.shape[1] + 1)
             if statistics.observed(self.successes, at_least=k).any()
@@ -85,9 +88,15 @@ class Figures:
         band = statistics.profile_band(self.scores[kept], np.array(THRESHOLDS), self._clusters[kept])
         return Profile(THRESHOLDS, *(_plain(each) for each in (band.estimate, band.low, band.high)))
 
-    def _interval(self, statistic: Callable[..., float], table: Table, at_least: int = 1) -> Estimate:
+    def _interval(
+        self,
+        statistic: Callable[..., float],
+        table: Table,
+        at_least: int = 1,
+        bounds: tuple[float, float] | None = None,
+    ) -> Estimate:
         kept = statistics.observed(table, at_least=at_least)
-        return estimate(statistics.interval(statistic, table[kept], self._clusters[kept]))
+        return estimate(statistics.interval(statistic, table[kept], self._clusters[kept], bounds=bounds))
 
     def families(self) -> tuple[Group, ...]:
         """Return the score of each family of variants."""
@@ -97,7 +106,7 @@ class Figures:
         """Return the score of each style of the interface."""
         return self._groups("style")
 
-    def _groups(self, by: str) -> tuple[Group, ...]:
+    def _groups(self, by: Literal["family", "style"]) -> tuple[Group, ...]:
         score = abilities.groups(self._episodes, self._labels, by=by, value="score")
         success = abilities.groups(self._episodes, self._labels, by=by, value="success")
         return tuple(
@@ -145,8 +154,9 @@ class Figures:
         found = abilities.attribution(self._episodes)
         if not found.examined and not found.claims:
             return None
+        unexplained = None if math.isnan(found.unexplained) else found.unexplained
         return Attribution(
-            found.failures, found.examined, dict(found.shares), found.unexplained, found.precision, found.claims
+            found.failures, found.examined, dict(found.shares), unexplained, found.precision, found.claims
         )
 
 
@@ -171,7 +181,7 @@ def compare(
     labels = np.array(clusters)[kept]
     pair: tuple[Any, Any] = one.scores[kept], two.scores[kept]
     difference = statistics.paired_difference(*pair, labels)
-    success = statistics.paired_difference(one.successes[kept], two.successes[kept], labels)
+    success = statistics.paired_difference(one.successes[kept], two.successes[kept], labels, bounds=RATE)
     improvement = statistics.improvement_interval(*pair, labels)
     return Comparison(
         name, other, estimate(difference), estimate(success), estimate(improvement), difference.detectable

@@ -139,9 +139,8 @@ def _failures(entries: Sequence[Entry]) -> tuple[list[str], list[list[str]]]:
         assert found is not None
         shares = [f"{found.shares[name]:.2f}" if name in found.shares else NONE for name in known]
         right = NONE if found.precision is None else f"{found.precision:.2f} of {found.claims}"
-        rows.append(
-            [entry.policy["name"], str(found.failures), str(found.examined), *shares, f"{found.unexplained:.2f}", right]
-        )
+        rest = NONE if found.unexplained is None else f"{found.unexplained:.2f}"
+        rows.append([entry.policy["name"], str(found.failures), str(found.examined), *shares, rest, right])
     return ["policy", "failures", "examined", *known, "unexplained", "right claims"], rows
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,9 @@ def performed(looked: Validation, policy: str, arguments: Mapping[str, Any], var
     declared, said = describe(player, spec), looked.submission.policy
     for key in ("privileged", "deterministic"):
         if getattr(declared, key) != getattr(said, key):
-            raise ValueError(f"{policy!r} declares {key} = {getattr(declared, key)}, its submission {getattr(said, key)}")
+            raise ValueError(
+                f"{policy!r} declares {key} = {getattr(declared, key)}, its submission {getattr(said, key)}"
+            )
     with tempfile.TemporaryDirectory() as folder:
         for row in picked:
             variant, path = split.variants[row.index], Path(folder) / "again.jsonl.gz"

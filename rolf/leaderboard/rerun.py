@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from rolf.evaluation.recording import Recorded
+from rolf.evaluation.recording import Recorded, located
 from rolf.leaderboard import intake
 from rolf.leaderboard.evidence import Evidence, Numbered, episodes
 from rolf.leaderboard.problem import Problems
@@ -42,7 +42,7 @@ def rerun(folder: Path, split: Split, rows: Sequence[Numbered], problems: Proble
     for (_, row), recorded in episodes(folder, rows, problems):
         name = f"{intake.FOLDER}/{row.trajectory.partition('#')[0]}"
         try:
-            found = again(split.variants[row.index], recorded, name)
+            found = again(split.variants[row.index], recorded, row.trajectory)
         except REFUSALS as error:
             found = f"its actions cannot be taken: {type(error).__name__}: {error!s:.300}", None, ""
         except MACHINE as error:
@@ -56,16 +56,16 @@ def rerun(folder: Path, split: Split, rows: Sequence[Numbered], problems: Proble
     return same
 
 
-def again(variant: Variant, recorded: Recorded, name: str) -> tuple[str, int | None, str] | None:
+def again(variant: Variant, recorded: Recorded, trajectory: str) -> tuple[str, int | None, str] | None:
     """Play a recorded episode in its variant's environment; return what differs, at which line, and advice, or None.
 
     Nothing of the recording's header is used: the environment, its arguments and wrappers are those of the variant.
     """
     env = variant.make()
     try:
-        recipe = as_trajectory(recorded)
+        recipe = as_trajectory(recorded, located(trajectory)[1] or 1)
         header = {"env_id": variant.env_id, "volatile": list(env.metadata.get("volatile", ()))}
-        report = compare(env, Trajectory(header | {"format": recipe.header["format"]}, recipe.lines, None), name)
+        report = compare(env, Trajectory(header | {"format": recipe.header["format"]}, recipe.lines, None), trajectory)
         if report.divergence is not None:
             found = report.divergence
             where = f"step {found.step}: {found.field} differs: recorded {found.recorded}, got {found.got}"

@@ -144,7 +144,7 @@ class _Look:
         there = [each for each in known if f"{intake.FOLDER}/{each[1].trajectory.partition('#')[0]}" in files]
         deterministic = self._submission.policy.deterministic
         evidence = Evidence(split, self._found.measure, self._packages, deterministic, problems)
-        for numbered, recorded in episodes(self._folder, there, problems):
+        for numbered, recorded in episodes(self._folder, there, problems, whole=True):
             evidence.examine(numbered, recorded)
         picked = evidence.good if count is None else chosen(evidence, count, seed)
         return rerun(self._folder, split, picked, problems)
