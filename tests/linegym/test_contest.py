@@ -113,6 +113,27 @@ def counted_by_hand(steps: list[dict[str, Any]], faults: list[int]) -> dict[str,
     return dict(found)
 
 
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_a_claim_is_judged_by_what_was_so_when_it_was_made(attempt: int) -> None:
+    """In these two shifts a fault appears in the very step of a claim, and in that of a dismissal."""
+    played = entry(variant("rework-loop/thermocouple/ethercat/plc-comm+load:4"))
+    seed = played.attempt_seed(attempt)
+    (run,) = catalogue.play(policy("random"), [played], [seed])
+    found = Counter(dict.fromkeys(COUNTED, 0))
+    with played.make() as env:
+        _, info = env.reset(seed=seed)
+        for action in run.actions:
+            (verb, station, claim), faults = COMMANDS[action].tolist(), info["true_faults"]
+            *_, info = env.step(action)
+            if verb == Verb.DIAGNOSE:
+                found["claims_right"] += faults[station] == claim + 1
+                found["dismissals_right"] += bool(claim >= FAULTS and not faults[station])
+    for counted in (run.ending.info["shift"], info["shift"]):
+        assert {name: counted[name] for name in ("claims_right", "dismissals_right")} == {
+            name: found[name] for name in ("claims_right", "dismissals_right")
+        }
+
+
 def test_impossible_commands_are_counted() -> None:
     """No shipped policy gives any: this one closes what is not open, but for one step in three."""
 
