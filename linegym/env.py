@@ -155,7 +155,8 @@ class LineEnv(gym.Env[Any, Any]):
     `execute`.
 
     For attribution, never for policies: `true_faults` (24,), the fault class of each station; `intensities` (3,) of
-    the sensor, network and load perturbations.
+    the sensor, network and load perturbations. `rolf eval` shows contestants neither these nor what is judged by
+    them: `linegym.catalogue.HIDDEN`.
 
     ## Arguments
 

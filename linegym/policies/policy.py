@@ -82,7 +82,8 @@ class Policy(Protocol):
     name: str
     """What tables call it."""
     truthful: bool
-    """Whether it needs ``infos["true_faults"]``; such policies are references, not contestants."""
+    """Whether it needs ``infos["true_faults"]``; such policies are references and no contestants. Where they
+    are judged (``rolf eval``) they must say ``privileged = True`` as well."""
 
     def begin(self, lineup: Lineup, rows: Rows | None = None) -> None:
         """Get ready for an episode in each row.
