@@ -117,14 +117,13 @@ def interval(
     Raises:
         ValueError: scores, clusters or an option are not that; says what to do.
     """
-    plan = Plan(method, level, resamples, seed)
+    plan, compute = Plan(method, level, resamples, seed), kernel(statistic)
     table = checked(scores)
     within(table, bounds)
     if clusters is None:
         table = table[np.lexsort(table.T[::-1])]
     owner = grouped(clusters, len(table))
     estimate, number = float(statistic(table)), int(owner.max()) + 1
-    compute = kernel(statistic)
     ends = plan.ends(compute, table, owner, np.asarray(estimate))
     if ends is not None and bounds is not None and method != "stratified" and ends[1] - ends[0] <= POINT:
         ends = unseen(compute, table, number, level, bounds)

@@ -142,7 +142,7 @@ def _in_order(scores: Floats, counts: Counts) -> tuple[Floats, Counts]:
     if flat.ndim == 1:
         order = np.argsort(flat, kind="stable")
         values = flat[order]
-        taken = counts[..., order // scores.shape[-1]] * np.isfinite(values)
+        taken = np.take(counts, order // scores.shape[-1], axis=-1) * np.isfinite(values)
     else:  # each resample has its own, once each or not at all: sorting them is quicker than sorting their places
         values = np.sort(np.where(np.repeat(counts > 0, scores.shape[-1], axis=-1), flat, np.nan), axis=-1)
         taken = np.isfinite(values).astype(np.int64)
@@ -150,8 +150,8 @@ def _in_order(scores: Floats, counts: Counts) -> tuple[Floats, Counts]:
 
 
 def _row_sums(values: Floats) -> Floats:
-    """Return sums over the last axis, each by itself."""
-    sums: Floats = values.sum(-1)
+    """Return sums over the last axis, each by itself: in memory in that order, else NumPy would add across rows."""
+    sums: Floats = np.ascontiguousarray(values).sum(-1)
     return sums
 
 

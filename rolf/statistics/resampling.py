@@ -58,7 +58,7 @@ def resampled(
         size = min(step, resamples - start)
         if method == "cluster":
             drawn = clusters.below(len(members), (size, len(members)))
-            yield table, _counted(drawn, len(members))[:, owner]
+            yield table, np.take(_counted(drawn, len(members)), owner, axis=1)
             continue
         if method == "two-level":
             drawn = clusters.below(len(members), (size, len(members)))
