@@ -59,8 +59,13 @@ def read(board: Path) -> Badges:
     try:
         return Badges.model_validate(intake.document(board, FILE))
     except (intake.Refused, ValidationError, OSError) as error:
-        said = f"{str(board / FILE)!r} holds no badges: {error!s:.300}"
-        raise ValueError(f"{said}; mend it, or remove it and verify the submissions again") from error
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False, include_context=False)[0]
+            said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        else:
+            said = str(error)
+        wrong = f"{str(board / FILE)!r} holds no badges: {said:.300}"
+        raise ValueError(f"{wrong}; mend it, or remove it and verify the submissions again") from error
 
 
 def verified(board: Path) -> dict[str, Verified]:

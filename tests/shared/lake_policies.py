@@ -46,3 +46,19 @@ class Pretender(Wanderer):
 
     name = "pretender"
     deterministic = True
+
+
+class Seer(Walker):
+    """Is told the truth, and says so."""
+
+    name = "seer"
+    privileged = True
+
+
+class Mirror(Wanderer):
+    """Goes anywhere else."""
+
+    name = "wanderer"
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Any:
+        return np.int64(3 - super().act(observation, info))

@@ -98,6 +98,15 @@ def blocks(evaluated: Any, copied: Any) -> Path:
 
 
 @pytest.fixture
+def lakes(evaluated: Any, copied: Any, contests: Contests) -> Path:
+    """A board's folder: three policies on the same still lakes, one of them told the truth."""
+    split = contests("lake/still").split
+    for policy in ("Seer", "Walker", "Wanderer"):
+        copied(evaluated(split, f"lake_policies:{policy}"), f"board/{policy.lower()}")
+    return Path(copied(evaluated(split, "lake_policies:Walker"), "board/walker-again")).parent
+
+
+@pytest.fixture
 def look(contests: Contests) -> Callable[..., Validation]:
     """Validate, with the splits of these tests known."""
 

@@ -1,0 +1,194 @@
+"""Boards of really evaluated submissions: order, shared places, references apart, and what is told of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forgery import edit, edit_row, reseal_rows
+from jsonschema import Draft202012Validator
+
+from rolf.leaderboard.board import Board, Comparison, Estimate
+from rolf.leaderboard.markdown import columns, escaped, markdown, standings
+from rolf.leaderboard.ranking import places, ranked
+from rolf.leaderboard.schemas import shipped
+from rolf.leaderboard.validation import Validation, submissions
+from rolf.leaderboard.verification import verified
+from rolf.splitting import find_split
+
+Look = Callable[..., Validation]
+
+
+def board_of(folder: Path, look: Look) -> Board:
+    return ranked(folder, [look(each, count=0) for each in submissions(folder)], verified(folder))
+
+
+def versus(first: str, second: str, low: float, high: float) -> Comparison:
+    nothing = Estimate(0.0, None, None)
+    return Comparison(first, second, Estimate((low + high) / 2, low, high), nothing, nothing, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("tied", "expected"),
+    [
+        (set(), {"a": (1, 1), "b": (2, 2), "c": (3, 3)}),
+        ({"ab"}, {"a": (1, 2), "b": (1, 2), "c": (3, 3)}),
+        ({"ab", "bc"}, {"a": (1, 2), "b": (1, 3), "c": (2, 3)}),
+        ({"ab", "bc", "ac"}, {"a": (1, 3), "b": (1, 3), "c": (1, 3)}),
+    ],
+)
+def test_whose_difference_may_be_zero_share_places(tied: set[str], expected: dict[str, tuple[int, int]]) -> None:
+    compared = {
+        (one, two): versus(one, two, -0.1 if one + two in tied else 0.1, 0.3) for one, two in combinations("abc", 2)
+    }
+    assert places("abc", compared) == expected
+
+
+def test_the_better_stands_higher_and_the_privileged_apart(lakes: Path, look: Look) -> None:
+    (split,) = board_of(lakes, look).splits
+    assert [(entry.name, entry.rank) for entry in split.entries] == [
+        ("walker", (1, 2)),
+        ("walker-again", (1, 2)),
+        ("wanderer", (3, 3)),
+        ("seer", None),
+    ]
+    walker, again, wanderer, seer = split.entries
+    assert (walker.score.value, walker.success.value, walker.faults, walker.episodes) == (1.0, 0.0, 0, 12)
+    assert walker.leader is None
+    assert again.leader is not None
+    assert (again.leader.difference.value, again.leader.tied) == (0.0, True)
+    assert wanderer.leader is not None
+    assert wanderer.leader.difference.value == pytest.approx(1.0 - wanderer.score.value)
+    assert not wanderer.leader.tied
+    assert seer.leader is None
+    assert [chance.attempts for chance in walker.chances] == [1, 2, 3]
+    assert {group.name: group.variants for group in walker.families} == {"family 0": 2, "family 1": 2}
+    assert (split.variants, split.clusters, split.attempts) == (4, 2, 3)
+
+
+def test_every_two_are_compared_the_higher_one_first(lakes: Path, look: Look) -> None:
+    (split,) = board_of(lakes, look).splits
+    names = [entry.name for entry in split.entries]
+    assert {(each.first, each.second) for each in split.comparisons} == set(combinations(names, 2))
+
+
+def test_a_split_is_a_board_of_its_own(lakes: Path, look: Look, evaluated: Any, copied: Any, contests: Any) -> None:
+    copied(evaluated(contests("lake/slippery").split, "lake_policies:Wanderer"), "board/slippery")
+    board = board_of(lakes, look)
+    assert [(split.split, len(split.entries)) for split in board.splits] == [("lake/slippery", 1), ("lake/still", 4)]
+
+
+def test_what_is_refused_is_on_no_board_and_says_why(lakes: Path, look: Look) -> None:
+    edit_row(lakes / "walker", 0, score=2.0)
+    board = board_of(lakes, look)
+    assert "walker" not in [entry.name for entry in board.splits[0].entries]
+    (refused,) = board.refused
+    assert refused.name == "walker"
+    assert (
+        "'score' is not what 00000-0.jsonl.gz gives: got 2.0, expected 1.0"
+        in refused.problems[0] + refused.problems[-1]
+    )
+
+
+def test_a_folder_with_a_strange_name_is_refused(lakes: Path, look: Look) -> None:
+    (lakes / "walker").rename(lakes / "<b>walker\n")
+    (refused,) = board_of(lakes, look).refused
+    assert refused.name == r"'<b>walker\n'"
+    assert "no submission is called so" in refused.problems[0]
+
+
+def test_a_link_to_a_submission_is_not_on_the_board(lakes: Path, look: Look) -> None:
+    (lakes / "linked").symlink_to(lakes / "walker")
+    assert "linked" not in [entry.name for entry in board_of(lakes, look).splits[0].entries]
+
+
+def test_a_board_of_lines_has_every_figure(evaluated: Any, copied: Any, look: Look) -> None:
+    """Families, levels, physical parameters, robustness and samples, from labels that the line gives."""
+    split = find_split("line-v1/iid[:6]")
+    for policy in ("random", "cusum"):
+        copied(evaluated(split, policy), f"lines/{policy}")
+    folder = Path(copied(evaluated(split, "oracle"), "lines/oracle")).parent
+    board = board_of(folder, look)
+    (found,) = board.splits
+    assert [(entry.policy["name"], entry.rank) for entry in found.entries] == [
+        ("cusum", (1, 1)),
+        ("random", (2, 2)),
+        ("oracle", None),
+    ]
+    cusum = found.entries[0]
+    assert cusum.robustness is not None
+    assert cusum.robustness.worst
+    assert {curve.name for curve in cusum.levels} <= {"load", "network", "sensor"}
+    assert cusum.adaptivity
+    assert all("[" in curve.name for curve in cusum.adaptivity), "a parameter has a unit"
+    assert cusum.profile.values == tuple(sorted(cusum.profile.values, reverse=True))
+    outcomes = [sample.success for sample in cusum.samples]
+    assert set(outcomes) == {True, False}
+    assert outcomes[:2] == [False, True], "failures and successes by turns"
+    assert cusum.samples == board_of(folder, look).splits[0].entries[0].samples
+    Draft202012Validator(shipped("board.json")).validate(json.loads(json.dumps(board.as_json(), allow_nan=False)))
+    text = markdown(board)
+    assert "### Score per family" in text
+    assert "### Where failures come from" in text
+    assert text.count("### Success per physical parameter") == len(cusum.adaptivity)
+
+
+def test_markdown_shows_what_a_stranger_has_written_as_text(lakes: Path, look: Look) -> None:
+    """A policy's name must be neither a link, nor HTML, nor a further column."""
+    edit(lakes / "walker" / "submission.json", policy__name="<script>|[me](http://x.example) `*_#")
+    text = markdown(board_of(lakes, look))
+    (line,) = [line for line in text.splitlines() if "script" in line and "reference" not in line and "1–2" in line]
+    assert r"\<script\>\|\[me\]\(http://x.example\) \`\*\_\#" in line
+    columns_of = {len(row.replace(r"\|", "").split("|")) for row in text.splitlines() if row.startswith("| ")}
+    heads = next(row for row in text.splitlines() if row.startswith("| place"))
+    assert len(heads.split("|")) in columns_of
+    assert len(line.replace(r"\|", "").split("|")) == len(heads.split("|"))
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "a\u202eb", "two\nlines", "", "x" * 101, "\x00"])
+def test_names_that_would_do_something_to_a_terminal_are_refused(name: str, lakes: Path, look: Look) -> None:
+    edit(lakes / "walker" / "submission.json", policy__name=name)
+    looked = look(lakes / "walker", count=0)
+    assert any("'policy.name'" in str(problem) for problem in looked.problems)
+    assert not any("\x1b" in str(problem) or "\u202e" in str(problem) for problem in looked.problems)
+
+
+def test_escaping_leaves_one_line() -> None:
+    assert escaped("a | b\n\n# c") == r"a \| b \# c"
+
+
+def test_a_terminal_shows_the_same_cells(lakes: Path, look: Look) -> None:
+    (split,) = board_of(lakes, look).splits
+    lines = columns(*standings(split)).splitlines()
+    assert lines[0].split()[:3] == ["place", "policy", "score"]
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["1–2", "walker"],
+        ["1–2", "walker"],
+        ["3", "wanderer"],
+        ["reference", "seer"],
+    ]
+
+
+def test_a_fault_is_no_part_of_any_figure(evaluated: Any, copied: Any, look: Look) -> None:
+    """One lost episode of a hundred is allowed; it counts neither for nor against."""
+    folder = copied(evaluated(find_split("line-v1/iid[:20]"), "random"), "lost/random")
+    lost = {"fault": "OSError: gone", "success": None, "score": None, "steps": 0, "episode_return": 0.0}
+    gone = {"trajectory": "", "trajectory_digest": "", "state_digest": "", "measures": {}}
+    edit_row(folder, 99, **lost, **gone)
+    drop_last_line(folder)
+    reseal_rows(folder)
+    (split,) = board_of(folder.parent, look).splits
+    (entry,) = split.entries
+    assert (entry.episodes, entry.faults) == (100, 1)
+    assert entry.score.value != 0.0
+
+
+def drop_last_line(folder: Path) -> None:
+    from forgery import read_lines, write_lines
+
+    (path,) = (folder / "trajectories").iterdir()
+    write_lines(path, read_lines(path)[:-1])

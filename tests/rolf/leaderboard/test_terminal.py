@@ -1,0 +1,92 @@
+"""Submissions to the terminal's splits: strangers' commands run in the sandbox of the split, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forgery import edit_line, edit_row, read_lines, read_rows, reseal, reseal_rows, write_lines
+
+from rolf.evaluation.recording import read
+from rolf.leaderboard.validation import Validation
+from rolf.splitting import find_split
+
+Look = Callable[..., Validation]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def terminal(evaluated: Any, copied: Any) -> Path:
+    """Two tasks, solved by the oracle, an attempt each."""
+    return Path(copied(evaluated(find_split("term-v1/unseen-world[:2]"), "oracle", 1)))
+
+
+def said(looked: Validation) -> str:
+    assert not looked.valid
+    return "\n".join(map(str, looked.problems))
+
+
+def test_an_honest_submission_is_taken(terminal: Path, look: Look) -> None:
+    looked = look(terminal, count=None)
+    assert [str(problem) for problem in looked.problems] == []
+    assert looked.again == len(looked.rows) == 2
+
+
+def test_an_edited_output(terminal: Path, look: Look) -> None:
+    trajectory = read_rows(terminal)[0]["trajectory"]
+    lines = read_lines(terminal / "trajectories" / trajectory)
+    seen = lines[2]["observation"] | {"stdout": "all is well\n"}
+    edit_line(terminal, trajectory, 2, observation=seen)
+    assert f"'trajectory_digest' is not what {trajectory} gives" in said(look(terminal))
+    reseal(terminal)
+    text = said(look(terminal, count=None))
+    assert "played again, variant 0, attempt 0: step 0: observation.stdout differs" in text
+    assert "all is well" in text
+
+
+def test_a_success_that_was_none(terminal: Path, look: Look) -> None:
+    """The way to a task's goal is cut out; the last step still says that it was reached."""
+    trajectory = read_rows(terminal)[0]["trajectory"]
+    path = terminal / "trajectories" / trajectory
+    lines = read_lines(path)
+    assert lines[-2]["info"]["success"] is True
+    write_lines(path, [*lines[:2], *lines[-2:]])
+    reseal(terminal)
+    assert "played again, variant 0, attempt 0: step 0: " in said(look(terminal, count=None))
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_commands_of_a_stranger_run_in_the_sandbox_of_the_split(
+    sealed: bool, terminal: Path, look: Look, tmp_path: Path
+) -> None:
+    """A header that asks for the backend without a sandbox, and an action that leaves a mark where it ran."""
+    mark = tmp_path / "was-here"
+    tmp_path.chmod(0o777)
+    tmp_path.parent.chmod(0o777)
+    command = f"touch {mark}; touch /var/tmp/{mark.parent.name}"
+    for number, row in enumerate(read_rows(terminal)):
+        path = terminal / "trajectories" / row["trajectory"]
+        lines = read_lines(path)
+        lines[0]["kwargs"] |= {"backend": "local-unsafe"}
+        plan = json.loads(lines[2]["action"][0]) | {"command": command}
+        lines[2]["action"] = [json.dumps(plan)]
+        write_lines(path, lines)
+        edit_row(terminal, number, trajectory_digest=read(path).digest)
+    reseal_rows(terminal)
+    if sealed:  # as the split has it, so that the commands do run
+        for row in read_rows(terminal):
+            path = terminal / "trajectories" / row["trajectory"]
+            lines = read_lines(path)
+            del lines[0]["kwargs"]["backend"]
+            write_lines(path, lines)
+        reseal(terminal)
+    looked = look(terminal, count=None)
+    text = said(looked)
+    assert looked.again == 0
+    assert ("local-unsafe" in text) is not sealed
+    assert ("played again" in text) is sealed
+    assert not mark.exists()
+    assert not Path(f"/var/tmp/{mark.parent.name}").exists()
