@@ -277,6 +277,13 @@ def test_tells_the_exported_variables(session: Session) -> None:
     assert session.step(b"echo $?", timeout=5).stdout == b"9\n"
 
 
+def test_asking_for_variables_changes_no_exit_code_to_come(session: Session) -> None:
+    """The status before is carried over; it was once told again of each command that succeeded from then on."""
+    assert session.step(b"false", timeout=5).exit_code == 1
+    session.exported()
+    assert [session.step(command, timeout=5).exit_code for command in (b"true", b"true", b"(exit 3)")] == [0, 0, 3]
+
+
 def test_refuses_to_ask_a_busy_shell_for_variables(session: Session) -> None:
     session.step(b"cat", timeout=5)
     with pytest.raises(SandboxError, match="waits for input"):
