@@ -27,13 +27,12 @@ def chosen(kind: str, given: str | Sequence[str], training: Sequence[str], held_
         LookupError: a name is none.
         ValueError: no name is given, or text that is neither set.
     """
-    if given == "training":
-        return tuple(training)
-    if given == "held-out":
-        return tuple(held_out)
-    if isinstance(given, str) or not given:
+    sets = {"training": tuple(training), "held-out": tuple(held_out)}
+    named = sets.get(given, ()) if isinstance(given, str) else tuple(given)
+    if not named:
+        meant = " or ".join(repr(name) for name, members in sets.items() if members)
         names = ", ".join((*training, *held_out))
-        raise ValueError(f"{kind}={given!r}; give 'training', 'held-out', or a list of {names}")
-    for name in given:
+        raise ValueError(f"{kind}={given!r}; give {meant}, or a list of {names}")
+    for name in named:
         known(kind, name, (*training, *held_out))
-    return tuple(given)
+    return named

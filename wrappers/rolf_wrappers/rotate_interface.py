@@ -109,6 +109,8 @@ class RotateInterface(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}; give 'episode' or 'step'")
         self._world: Tooled = env.unwrapped
+        # What is worth trying there (rolf.checks) would be no text here.
+        self.metadata = {key: value for key, value in env.metadata.items() if key != "actions"}
         self._choices = {axis: chosen(axes, given[axes], *_SETS[axes]) for axes, axis in AXES.items()}
         self._every_step = every == "step"
         self._history = history
