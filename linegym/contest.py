@@ -15,8 +15,7 @@ from linegym.env import digest_of
 from linegym.errors import ArgumentError
 from linegym.information import RowInfo, card
 from linegym.policies.policy import Infos, Lineup, Policy
-from linegym.shift import KEY
-from linegym.tally import Tally
+from linegym.tally import KEY, Tally
 from linegym.variants import Variant
 from rolf.evaluation.episode import Ending, Run
 from rolf.trajectory import jsonable

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from linegym.policies import Policy, policy
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linegym.policies import Policy
 
 POLICIES = (
     ("no-op", "no_op", "does nothing", False),
@@ -23,34 +26,40 @@ POLICIES = (
 
 def no_op() -> Policy:
     """Return ``linegym.policies.idle``."""
-    return policy("no-op")
+    return _made("no-op")
 
 
 def random() -> Policy:
     """Return ``linegym.policies.chance``."""
-    return policy("random")
+    return _made("random")
 
 
 def threshold() -> Policy:
     """Return ``linegym.policies.threshold`` at a simple desk."""
-    return policy("threshold")
+    return _made("threshold")
 
 
 def cusum() -> Policy:
     """Return ``linegym.policies.cusum`` at a desk that orders ahead."""
-    return policy("cusum")
+    return _made("cusum")
 
 
 def oracle_diagnosis() -> Policy:
     """Return ``linegym.policies.oracle`` at the desk of cusum."""
-    return policy("oracle diagnosis")
+    return _made("oracle diagnosis")
 
 
 def oracle_dispatch() -> Policy:
     """Return ``linegym.policies.cusum`` at the desk of the oracle."""
-    return policy("oracle dispatch")
+    return _made("oracle dispatch")
 
 
 def oracle() -> Policy:
     """Return ``linegym.policies.oracle`` at a desk that knows what will be needed."""
-    return policy("oracle")
+    return _made("oracle")
+
+
+def _made(name: str) -> Policy:
+    from linegym.policies import policy  # only when one plays: to list them takes no time
+
+    return policy(name)

@@ -6,30 +6,45 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import fsum
+from typing import TYPE_CHECKING
 
 from linegym import splits as sets
 from linegym import variants as lines
 from linegym.catalogue import PURPOSES
-from linegym.contest import compete
 from linegym.contestants import POLICIES
 from linegym.errors import ArgumentError, did_you_mean
-from linegym.harm import harms
 from linegym.labels import labels
 from linegym.plant import HORIZON
-from linegym.policies.policy import Policy
 from linegym.scores import BASELINES_SHA256, score
-from linegym.shift import KEY
 from linegym.tables import TABLES_SHA256
+from linegym.tally import KEY
 from rolf.evaluation.episode import Ending, Measured, Run
 from rolf.evaluation.evaluable import SplitEntry
 from rolf.evaluation.policy import PolicyEntry
 from rolf.variant import Split, Variant, digest
+
+if TYPE_CHECKING:
+    from linegym.policies.policy import Policy
 
 ENV_ID = "linegym:LineEnv-v1"
 VERSION = "line-v1"
 """Of the benchmark; what the names of splits begin with."""
 WRAPPERS = ({"name": "TellShift", "entry_point": "linegym.shift:TellShift", "kwargs": {}},)
 """Without which the last step would not tell what is measured."""
+SPLITS = {
+    "train": 7000,
+    "validation": 350,
+    "fit": 6650,
+    "held-out": 3245,
+    "unseen-template": 1245,
+    "extrapolation": 1800,
+    "iid": 200,
+    "all": 10245,
+    "combination": 2732,
+    "clean": 683,
+    "sweep": 1826,
+}
+"""Variants in each, so that to list them takes no time."""
 ATTEMPTS, MOST_EPISODES = 5, 3_500
 """Attempts a variant; one alone where five would be more episodes than this. More variants say more than attempts."""
 FREE = ("action", "observation")
@@ -40,17 +55,15 @@ COUNTS = ("output", "scrap", "faults", "faults_due", "closed", "closed_due", "wr
 
 def splits() -> Sequence[SplitEntry]:
     """See ``rolf.evaluation.evaluable.Evaluable.splits``."""
-    return [
-        SplitEntry(f"{VERSION}/{name}", len(sets.named(name)), attempts(name), PURPOSES[name]) for name in sets.SETS
-    ]
+    return [SplitEntry(f"{VERSION}/{name}", count, attempts(name), PURPOSES[name]) for name, count in SPLITS.items()]
 
 
 @cache
 def split(name: str) -> Split:
     """See ``rolf.evaluation.evaluable.Evaluable.split``."""
     version, _, short = name.partition("/")
-    if version != VERSION or short not in sets.SETS:
-        known = [f"{VERSION}/{each}" for each in sets.SETS]
+    if version != VERSION or short not in SPLITS:
+        known = [f"{VERSION}/{each}" for each in SPLITS]
         hint = did_you_mean(f"{VERSION}/{name.rpartition('/')[2]}", known)
         raise LookupError(f"no split is named {name!r}{hint}; splits are {', '.join(known)}")
     members = sets.named(short)
@@ -66,7 +79,7 @@ def split(name: str) -> Split:
 
 def attempts(name: str) -> int:
     """Return how often each variant of a set is wanted played."""
-    return ATTEMPTS if ATTEMPTS * len(sets.named(name)) <= MOST_EPISODES else 1
+    return ATTEMPTS if ATTEMPTS * SPLITS[name] <= MOST_EPISODES else 1
 
 
 def entry(variant: lines.Variant) -> Variant:
@@ -135,11 +148,15 @@ def play(player: Policy, variants: Sequence[Variant], seeds: Sequence[int]) -> S
     Raises:
         ArgumentError: a variant cannot be played in a batch; the policy wants to know what it may not.
     """
+    from linegym.contest import compete
+
     return list(compete(player, [_plain(variant) for variant in variants], seeds).runs())
 
 
 def attributed(player: Policy, variants: Sequence[Variant], seeds: Sequence[int]) -> Iterator[Mapping[str, float]]:
     """See ``rolf.evaluation.evaluable.Attributable.attributed`` and ``linegym.harm``."""
+    from linegym.harm import harms
+
     yield from harms(player, [_plain(variant) for variant in variants], seeds)
 
 

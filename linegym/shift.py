@@ -10,10 +10,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from linegym.actions import single_command
 from linegym.information import KEYS
-from linegym.tally import Tally
-
-KEY = "shift"
-"""Where it stands in the last step's ``info``."""
+from linegym.tally import KEY, Tally
 
 
 class TellShift(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from linegym.layout import FACT_CLOSED_STATION, FACTS
 from linegym.plant import CLAIM_DISTURBANCE, Fault, Verb
 
+KEY = "shift"
+"""Where it stands in the last step's ``info``."""
 COUNTED = (
     "invalid",  # commands that were not possible
     "claims",  # fault classes that were claimed of a station
