@@ -12,7 +12,7 @@ makes it, single or vector, wrapped or not. It returns nothing, or raises
 ``metadata["volatile"]``: ``("info.wall_time",)``; actions worth trying, which sampling would not come upon, in
 ``metadata["actions"]``.
 
-Global generators are put to the same state before each reset, so that an environment which draws from them fails
+Global generators are put to the same state before each call, so that an environment which draws from them fails
 `check_determinism`, which is about that, and not every check.
 
 Example:

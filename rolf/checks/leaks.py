@@ -6,7 +6,6 @@ import gc
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rolf.checks.acting import Actions
 from rolf.checks.errors import NotApplicable
@@ -21,7 +20,6 @@ ROUNDS = 3
 """Environments that are made and given up before it is counted what is left."""
 STEPS = 5
 PATIENCE = 10.0
-"""How long what is ending may take to be gone [s]."""
 GLANCE = 0.05
 """Time between two looks at what is still there [s]."""
 WAYS = ("closed", "dropped without close")
@@ -30,9 +28,18 @@ SURVIVORS = "processes after the program"
 
 Left = dict[str, dict[str, list[str]]]
 """What was left, by way and kind."""
+Counted = tuple[Left, list[str]]
+"""That, and the calls of each environment as Python."""
 
 
-def check_no_leaks(env: EnvLike, *, actions: Actions = None, seeds: Sequence[int] = SEEDS, steps: int = STEPS) -> None:
+def check_no_leaks(
+    env: EnvLike,
+    *,
+    actions: Actions = None,
+    seeds: Sequence[int] = SEEDS,
+    steps: int = STEPS,
+    patience: float = PATIENCE,
+) -> None:
     """Check that nothing is left of environments that are closed, or dropped without ``close``.
 
     Counted are processes, threads, open files, files in the directory for temporary ones, and mounts, over several
@@ -44,6 +51,7 @@ def check_no_leaks(env: EnvLike, *, actions: Actions = None, seeds: Sequence[int
         actions: How to act.
         seeds: What to begin episodes with; the first is used.
         steps: Most steps of an episode.
+        patience: How long what is ending may take to be gone [s].
 
     Raises:
         CheckFailed: something is left of each environment.
@@ -52,64 +60,64 @@ def check_no_leaks(env: EnvLike, *, actions: Actions = None, seeds: Sequence[int
     trial = Trial.of("check_no_leaks", env, actions, seeds, steps, ())
     if not Path("/proc/self/task").exists():
         raise NotApplicable("this system has no /proc, from which is read what a process holds")
-    with FreshProcess("rolf.checks.warden", trial, {}) as process:
-        left: Left = process.result()
+    with FreshProcess("rolf.checks.warden", (trial, patience), {}) as process:
+        left, calls = process.result()
     for way, kinds in left.items():
         for kind, names in kinds.items():
             problem = f"{kind} are left of environments that were {way}: {len(names)} of {ROUNDS}"
             values = {str(number): name[:200] for number, name in enumerate(names[:ROUNDS], start=1)}
-            raise trial.failed(problem, None, values, _reproduction(trial, way, kind))
+            raise trial.failed(problem, None, values, _reproduction(trial, way, kind, calls))
 
 
-def main(trial: Trial) -> Left:
+def main(request: tuple[Trial, float]) -> Counted:
     """Be the fresh process: make, play and give up environments, and return what is left of them."""
+    trial, patience = request
     for way in WAYS:
-        _round(trial, way)  # what is made once is made now
+        calls = _round(trial, way)  # what is made once is made now
     left: Left = {}
     for way in WAYS:
         gc.collect()
         before = held()
         for _ in range(ROUNDS):
             _round(trial, way)
-        found = _left(before)
+        found = _left(before, patience)
         if found:
             left[way] = found
-    return left
+    return left, calls
 
 
-def _round(trial: Trial, way: str) -> None:
+def _round(trial: Trial, way: str) -> list[str]:
+    """Make, play and give up one environment; return its calls as Python."""
     player = Player(trial, trial.subject.make())
     for seed in (trial.seeds[0], None):
         player.play(seed)
     if way == WAYS[0]:
         player.env.close()
+    return calls_code(player.calls, player.env.action_space)
 
 
-def _left(before: dict[str, set[str]]) -> dict[str, list[str]]:
+def _left(before: dict[str, set[str]], patience: float) -> dict[str, list[str]]:
     """Return what has been added for each environment, once it has had time to go."""
     begun = time.monotonic()
     while True:
         gc.collect()
         now = held()
         grown = {kind: sorted(now[kind] - before[kind]) for kind in now if len(now[kind]) >= len(before[kind]) + ROUNDS}
-        if not grown or time.monotonic() - begun > PATIENCE:
+        if not grown or time.monotonic() - begun > patience:
             return grown
         time.sleep(GLANCE)
 
 
-def _reproduction(trial: Trial, way: str, kind: str) -> Reproduction:
+def _reproduction(trial: Trial, way: str, kind: str, calls: Sequence[str]) -> Reproduction:
     code = trial.subject.code
-    calls: list[Any] = []
-    with trial.player() as player:
-        for seed in (trial.seeds[0], None):
-            player.play(seed)
-        calls = calls_code(player.calls, player.env.action_space)
     kind, survives = ("processes", True) if kind == SURVIVORS else (kind, kind == "processes")
-    first = []
+    imports, first = ["import gc", "from rolf.checks.holdings import held"], []
     if survives:
-        first = ["ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: adopt what leaves its parents"]
+        imports += ["import ctypes"]
+        first = ["ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: adopt what leaves its parents", ""]
     if kind == "temporary files":
-        first = ['os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp()']
+        imports += ["import os", "import tempfile"]
+        first = ['os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp()', ""]
     lines = (
         *first,
         "def play():",
@@ -125,5 +133,4 @@ def _reproduction(trial: Trial, way: str, kind: str) -> Reproduction:
         f"after = held()[{kind!r}]",
         f"assert len(after) < len(before) + {ROUNDS}, after - before",
     )
-    imports = ("import ctypes", "import gc", "import os", "import tempfile", "from rolf.checks.holdings import held")
     return Reproduction((*code.imports, *imports), lines)

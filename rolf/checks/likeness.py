@@ -14,7 +14,7 @@ from rolf.checks.acting import Actions
 from rolf.checks.errors import NotApplicable
 from rolf.checks.player import Player
 from rolf.checks.reproduction import COMPARES, Reproduction, actions_code, calls_code, compare_code
-from rolf.checks.rows import as_row, batched, row_begun, row_ended_and_began, row_values
+from rolf.checks.rows import alone, batched, row_begun, row_ended_and_began, row_values
 from rolf.checks.subject import EnvLike
 from rolf.checks.trial import SEEDS, STEPS, Trial, generators_restored
 from rolf.checks.vectors import Vector, modes, vector
@@ -149,29 +149,29 @@ class _Likeness:
         for row in np.flatnonzero(ended).tolist():
             self._same(row, row_values(self._env, row, returned), self._singles[row].reset().values)
 
-    def _same(self, row: int, ours: dict[str, Any], alone: dict[str, Any], *, begun: bool = False) -> None:
+    def _same(self, row: int, ours: dict[str, Any], single: dict[str, Any], *, begun: bool = False) -> None:
         player = self._singles[row]
         for name, value in ours.items():
-            found = difference(name, value, as_row(alone[name]), player.volatile)
+            found = difference(name, value, alone(name, single[name]), player.volatile)
             if found is not None:
                 problem = f"row {row} of {self._env} differs from a single environment with its seed and actions"
                 values = {f"row {row}": found.left, "alone": found.right}
-                told = f"as_row({name})" if name in player.tape[-1].values else repr(alone[name])
+                told = f"alone({name!r}, {name})" if name in player.tape[-1].values else repr(single[name])
                 shown = self._reproduction(row, name, "row_begun" if begun else "row_values", told)
                 raise self._trial.failed(problem, player.place._replace(field=found.field), values, shown)
 
     def _reproduction(self, row: int, name: str, reader: str, told: str) -> Reproduction:
         player, code = self._singles[row], self._trial.subject.code
         ours = [f"env = {self._code.expression}", *self._calls, f"return {reader}(env, {row}, returned)[{name!r}]"]
-        alone = [f"env = {code.expression}", *calls_code(player.calls, player.env.action_space), f"return {told}"]
+        theirs = [f"env = {code.expression}", *calls_code(player.calls, player.env.action_space), f"return {told}"]
         lines = (
             "def in_a_row():",
             *(f"    {line}" for line in ours),
             "",
-            "def alone():",
-            *(f"    {line}" for line in alone),
+            "def in_a_single_one():",
+            *(f"    {line}" for line in theirs),
             "",
-            *compare_code(name, "in_a_row(), alone()", player.volatile),
+            *compare_code(name, "in_a_row(), in_a_single_one()", player.volatile),
         )
-        mine = f"from rolf.checks.rows import as_row, batched, {reader}"
+        mine = f"from rolf.checks.rows import alone, batched, {reader}"
         return Reproduction((*code.imports, *self._code.imports, "import numpy", COMPARES, mine), lines)

@@ -30,14 +30,14 @@ RESET = ("observation", "info")
 class Player:
     """Plays one environment.
 
-    Global generators are put to the same state at each reset: that an environment draws from them is what
-    `check_determinism` finds, and the others shall not find it again.
+    Global generators are put to the same state before each reset, and before each step of a number: that an environment
+    draws from them is what `check_determinism` finds, and the others shall not find it again.
 
     Args:
         trial: What is asked for.
         env: A fresh environment.
         around: What to do around each call.
-        pinned: Whether global generators are put to the same state at each reset.
+        pinned: Whether global generators are put to the same state.
     """
 
     def __init__(
@@ -79,9 +79,6 @@ class Player:
     def reset(self, seed: int | None = None) -> Answer:
         """Begin an episode."""
         self._episode, self._step = self._episode + 1, -1
-        if self._pinned:
-            random.seed(0)
-            np.random.seed(0)
         returned = self.asked(Call("reset", seed), self.env.reset, seed=seed)
         self.observation, self.info = self._parts(returned, RESET)
         self.over = False
@@ -104,6 +101,9 @@ class Player:
             CheckFailed: it raised.
         """
         self.calls.append(call)
+        if self._pinned:
+            random.seed(self._step)
+            np.random.seed(self._step + 1)
         with self.around():
             try:
                 return function(*args, **kwargs)

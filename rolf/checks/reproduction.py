@@ -35,7 +35,7 @@ class Reproduction(NamedTuple):
 
     def text(self) -> str:
         """Return the program."""
-        first = sorted(dict.fromkeys(self.imports), key=lambda line: (line.startswith("#"), line.startswith("from")))
+        first = sorted(dict.fromkeys(self.imports), key=lambda line: (line[0] == "#", line[:4] == "from", line))
         return "\n".join([*first, "", *self.lines]) + "\n"
 
     @classmethod

@@ -37,7 +37,7 @@ def row_values(env: VectorEnv[Any, Any, Any], row: int, returned: Sequence[Any])
     ends = {"reward": returned[1], "terminated": returned[2], "truncated": returned[3]}
     return {
         "observation": values["observation"],
-        **{name: as_row(array[row].item()) for name, array in ends.items()},
+        **{name: alone(name, array[row]) for name, array in ends.items()},
         "info": values["info"],
     }
 
@@ -51,6 +51,12 @@ def row_begun(env: VectorEnv[Any, Any, Any], row: int, returned: Sequence[Any]) 
 def row_ended_and_began(infos: Mapping[str, Any], row: int) -> bool:
     """Return whether a row has ended and begun again in one step."""
     return "final_obs" in infos and bool(infos["_final_obs"][row])
+
+
+def alone(name: str, value: Any) -> Any:
+    """Return what a single environment said under a name, in the types in which `row_values` says it."""
+    kinds = {"reward": float, "terminated": bool, "truncated": bool}
+    return kinds[name](value) if name in kinds else as_row(value)
 
 
 def as_row(value: Any) -> Any:

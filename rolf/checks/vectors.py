@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -68,7 +69,9 @@ def vector(
     told = "".join(f", {name}={value!r}" for name, value in settings.items())
     mode = "vector_entry_point"
     try:
-        made = gymnasium.make_vec(variant.env_id, num_envs=rows, vectorization_mode=mode, **settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is looked at here
+            made = gymnasium.make_vec(variant.env_id, num_envs=rows, vectorization_mode=mode, **settings)
     except TypeError as error:
         raise NotApplicable(
             f"its vector form takes other arguments: {error}; give vector_kwargs, what make_vec takes for rows like it"
