@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rolf.leaderboard.board import (
     Attribution,
@@ -26,6 +26,7 @@ from rolf.leaderboard.board import (
     SplitBoard,
     Verified,
 )
+from rolf.leaderboard.page import page
 
 FAMILIES = ("sensor", "network", "load")
 PARAMETERS = {"sensor noise σ [1]": (0.0, 0.05, 0.15, 0.3), "network round trip [ms]": (10.0, 50.0, 200.0, 800.0)}
@@ -35,6 +36,21 @@ SKILLS = {"cusum": 0.82, "threshold": 0.71, "table": 0.69, "random": 0.18, "no-o
 REFERENCES = {"truthful": 0.96}
 CURSED = "/bin/\u202egnp.sh"
 """A path that a right-to-left override turns into something else."""
+
+
+class Made(NamedTuple):
+    """A board and its page."""
+
+    board: Board
+    folder: Path
+    path: Path
+
+
+def made(board: Board, folder: Path) -> Made:
+    """Make the page of a board."""
+    path = folder / "board.html"
+    path.write_text(page(board, folder), encoding="utf-8")
+    return Made(board, folder, path)
 
 
 def estimate(value: float, half: float = 0.04) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ BUDGET = 6 << 20
 """What all episodes of a page may take [bytes]."""
 ALLOWANCE = 160 << 10
 """What one of them may take [bytes]."""
+TOO_MUCH = "left out, so that the page does not become too large"
 OUTPUT = (4_000, 1_000, 250, 60)
 """Characters shown of each output: the first number with which the episode stays within its allowance."""
 
@@ -63,20 +64,49 @@ def shown(board: Board, folder: Path, budget: int = BUDGET) -> Iterator[Shown]:
 def _of_entry(
     number: int, split: SplitBoard, entry: Entry, folder: Path, share: int, known: Mapping[str, object]
 ) -> Iterator[Shown]:
-    problems = Problems()
+    reader = _Reader(folder / entry.name, entry.samples)
     left = share
-    numbered = list(enumerate(entry.samples))
-    read = {place: recorded for (place, _), recorded in episodes(folder / entry.name, numbered, problems)}
     for place, sample in enumerate(entry.samples):
-        if place not in read:
-            reason = next((str(each) for each in problems if sample.trajectory.startswith(Path(each.file).name)), "")
-            yield Shown(number, entry, sample, None, title(f"it cannot be read: {reason}", 300))
+        if left <= 0:
+            yield Shown(number, entry, sample, None, TOO_MUCH)
             continue
-        data, note = _as_data(split, sample, read[place], known.get(read[place].env_id))
+        recorded = reader.read(place)
+        if recorded is None:
+            yield Shown(number, entry, sample, None, reader.why(sample))
+            continue
+        data, note = _as_data(split, sample, recorded, known.get(recorded.env_id))
         if data is not None and len(data) > left:
-            data, note = None, "left out, so that the page does not become too large"
+            # Those behind it are worth less room: the page does not look for one that is small enough.
+            data, note, left = None, TOO_MUCH, 0
         left -= len(data or "")
         yield Shown(number, entry, sample, data, note)
+
+
+class _Reader:
+    """Reads samples of a submission: those of a block at once, of all others one at a time, for they may be large."""
+
+    def __init__(self, folder: Path, samples: Sequence[Sample]) -> None:
+        self._folder = folder
+        self._samples = samples
+        self._problems = Problems()
+        self._blocks = dict(self._found([n for n, each in enumerate(samples) if "#" in each.trajectory]))
+
+    def read(self, place: int) -> Recorded | None:
+        """Return the episode of the sample at that place; None: it cannot be read."""
+        if "#" in self._samples[place].trajectory:
+            return self._blocks.get(place)
+        return next((recorded for _, recorded in self._found([place])), None)
+
+    def why(self, sample: Sample) -> str:
+        """Return why a sample could not be read."""
+        file = f"trajectories/{sample.trajectory.partition('#')[0]}"
+        reasons = (each.what for each in self._problems if each.file == file)
+        return title(f"it cannot be read: {next(reasons, 'nobody knows why')}", 300)
+
+    def _found(self, places: Sequence[int]) -> Iterator[tuple[int, Recorded]]:
+        wanted = [(place, self._samples[place]) for place in places]
+        for (place, _), recorded in episodes(self._folder, wanted, self._problems):
+            yield place, recorded
 
 
 def _as_data(split: SplitBoard, sample: Sample, recorded: Recorded, environment: object) -> tuple[Markup | None, str]:
