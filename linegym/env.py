@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -178,10 +178,7 @@ class LineEnv(gym.Env[Any, Any]):
     docs/reference/plant.md, with the sources of each law.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's base class declares it so
-        "render_modes": [*RENDER_MODES],
-        "render_fps": 10,
-    }
+    metadata: dict[str, Any] = {"render_modes": [*RENDER_MODES], "render_fps": 10}  # noqa: RUF012 - as Gymnasium does
 
     def __init__(
         self,
@@ -221,6 +218,11 @@ class LineEnv(gym.Env[Any, Any]):
     def obs_spec(self) -> tuple[Entry, ...]:
         """What each number of the flat observation is: name, index, unit, min, max, meaning."""
         return obs_spec()
+
+    @property
+    def vector_kwargs(self) -> dict[str, Any]:
+        """What ``gymnasium.make_vec`` takes for rows like this environment."""
+        return {"variants": self.variant if "custom-" in self.variant.id else self.variant.id, **asdict(self.settings)}
 
     @property
     def variant(self) -> Variant:

@@ -36,6 +36,20 @@ VOLATILE = ("info.late_output", "info.sandbox", "info.verifier.output")
 """What may differ between two runs of the same actions: when background jobs speak, what the machine provides, what a
 verifier prints (test runners tell the time)."""
 
+ACTIONS = (
+    '{"command": "ls -a"}',
+    '{"command": "mkdir -p ~/a/b && cd ~/a; pwd"}',
+    '{"command": "cd /tmp; echo $PWD"}',
+    '{"command": "echo one >> ~/note; cat ~/note"}',
+    '{"command": "export WORD=two; echo $WORD > ~/word"}',
+    '{"command": "echo $WORD; rm -f ~/word"}',
+    '{"command": "cat ~/missing", "expected_exit_code": 1}',
+    '{"command": "read answer"}',
+    '{"keys": "yes Enter"}',
+    '{"command": "exit 3"}',
+)
+"""Actions worth trying, which nobody would come upon by sampling text; whatever they do, they do again."""
+
 
 class TermEnv(gym.Env[Observation, str]):
     """
@@ -144,6 +158,7 @@ class TermEnv(gym.Env[Observation, str]):
         "render_modes": [*RENDER_MODES],
         "render_fps": 4,
         "volatile": VOLATILE,
+        "actions": ACTIONS,
     }
 
     def __init__(

@@ -11,6 +11,7 @@ import gymnasium
 
 from rolf.checks.acting import Actions
 from rolf.checks.errors import NotApplicable
+from rolf.checks.order import ACCIDENTS
 from rolf.checks.player import Player
 from rolf.checks.reproduction import Call, Reproduction
 from rolf.checks.subject import Code, EnvLike
@@ -73,7 +74,7 @@ def _there_and_back(trial: Trial, player: Player, seed: int) -> None:
     half = player.play(seed, max(1, trial.steps // 2))
     if player.over:
         player.replay(seed, half[: len(half) // 2])
-    saved = player.asked(Call("save", "saved = env.save()"), env.save)
+    saved = _saved(trial, player)
     digest = _digest(env)
     begin, place = len(player.tape), player.place
     taken: list[Any] = []
@@ -94,6 +95,25 @@ def _there_and_back(trial: Trial, player: Player, seed: int) -> None:
         times = "" if time == 0 else ", when it is gone back to again"
         problem = f"what comes after restore is not what came after save{times}; something is not kept, or not put back"
         trial.compare(problem, player, player, ("after save", "after restore"), (begin, again))
+
+
+def _saved(trial: Trial, player: Player) -> Any:
+    """Return a kept moment: this one, or where the environment refuses to keep it, saying so, one soon after."""
+    env: Any = player.env
+    for _ in range(trial.steps):
+        try:
+            saved = env.save()
+        except ACCIDENTS:
+            player.asked(Call("save", "saved = env.save()"), env.save)
+        except Exception as error:  # noqa: BLE001 - in whichever way it says so
+            reason = str(error)
+            if player.over:
+                break
+            player.step(player.choose())
+        else:
+            player.calls.append(Call("save", "saved = env.save()"))
+            return saved
+    raise NotApplicable(f"save() keeps no moment of this episode: {reason}")
 
 
 def _digest(env: Any) -> str | None:
