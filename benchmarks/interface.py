@@ -31,8 +31,12 @@ def per_step(env: gym.Env[Any, Any], actions: Sequence[Any], steps: int) -> floa
     for action in actions:
         env.step(in_style(env, action))
     start = time.process_time()
+    over = False
     for step in range(steps):
-        env.step(in_style(env, actions[step % len(actions)]))
+        if over:
+            env.reset()
+        *_, terminated, truncated, _ = env.step(in_style(env, actions[step % len(actions)]))
+        over = terminated or truncated
     taken = time.process_time() - start
     env.close()
     return 1000 * taken / steps

@@ -18,7 +18,8 @@ from rolf.interface import Alias, Call, Parameters, Section, Tool
 PURPOSE = (
     "You run a production line for a shift. Stations wear out and fail, sensors and the network may mislead you. Find "
     "out what is wrong, open a work order, have the part, send a technician, close the order after the repair, and "
-    "keep parts coming."
+    "keep parts coming. A tick is 6 s. Readings are counted from what is usual for the station; a slash "
+    "parts its three channels."
 )
 Station = Annotated[int, Field(ge=0, le=STATIONS - 1)]
 Claim = Literal[
