@@ -120,12 +120,12 @@ def sign_flips(sums: Floats, seed: int) -> float:
     step = max(1, (1 << 20) // len(sums))
     hits = 0
     for start in range(0, FLIPS, step):
-        signs = uniforms.below(2, (min(step, FLIPS - start), len(sums))) * 2.0 - 1.0
-        hits += int(_as_far(signs, sums).sum())
+        heads = uniforms.coins((min(step, FLIPS - start), len(sums)))
+        hits += int(_as_far(2.0 * heads - 1.0, sums).sum())
     return (1 + hits) / (1 + FLIPS)
 
 
 def _as_far(signs: NDArray[Any], sums: Floats) -> NDArray[np.bool_]:
     """Return which flips are at least as far from zero as what was observed."""
-    far: NDArray[np.bool_] = np.abs((signs * sums).sum(-1)) >= abs(sums.sum()) - SLACK * np.abs(sums).sum()
+    far: NDArray[np.bool_] = np.abs(signs @ sums) >= abs(sums.sum()) - SLACK * np.abs(sums).sum()
     return far

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolf.statistics.scores import Counts, Floats
 
@@ -35,6 +36,11 @@ class Uniforms:
         raw = self._philox.random_raw(int(np.prod(shape))).reshape(shape)
         uniform = (raw >> np.uint64(11)) * 2.0**-53
         return (uniform * count).astype(np.int64)
+
+    def coins(self, shape: tuple[int, int]) -> NDArray[np.uint8]:
+        """Return 0 or 1 everywhere; each row takes whole words of 64 of them."""
+        words = self._philox.random_raw(shape[0] * -(-shape[1] // 64)).astype("<u8").reshape(shape[0], -1)
+        return np.unpackbits(words.view(np.uint8), axis=1, count=shape[1], bitorder="little")
 
 
 def resampled(

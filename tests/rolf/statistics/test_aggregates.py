@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -16,6 +16,8 @@ from rolf import statistics
 from rolf.statistics import iqm, mean, median, optimality_gap, performance_profile, probability_of_improvement
 from rolf.statistics.kernels import KERNELS, kernel
 
+UNHURRIED = settings(deadline=None, max_examples=60)
+"""On a busy machine an example may take long."""
 NAN = float("nan")
 SCORES = st.integers(-40, 40).map(lambda whole: whole / 8.0)
 """Eighths, whose sums are exact: what is equal on paper is equal here."""
@@ -35,6 +37,7 @@ def tables(draw: st.DrawFn, *, faults: bool = True) -> np.ndarray:
 
 
 @pytest.mark.parametrize("statistic", CENTRES)
+@UNHURRIED
 @given(table=tables(), data=st.data())
 def test_the_order_of_variants_and_attempts_is_of_no_matter(statistic: Any, table: np.ndarray, data: Any) -> None:
     rows = data.draw(st.permutations(range(table.shape[0])))
@@ -43,18 +46,21 @@ def test_the_order_of_variants_and_attempts_is_of_no_matter(statistic: Any, tabl
 
 
 @pytest.mark.parametrize("statistic", CENTRES)
+@UNHURRIED
 @given(table=tables())
 def test_centres_lie_between_the_least_and_the_greatest(statistic: Any, table: np.ndarray) -> None:
     assert np.nanmin(table) - 1e-12 <= statistic(table) <= np.nanmax(table) + 1e-12
 
 
 @pytest.mark.parametrize("statistic", CENTRES)
+@UNHURRIED
 @given(table=tables(), scale=st.sampled_from([0.5, 2.0, 4.0]), shift=SCORES)
 def test_centres_follow_the_scale_of_the_scores(statistic: Any, table: np.ndarray, scale: float, shift: float) -> None:
     assert statistic(scale * table + shift) == pytest.approx(scale * statistic(table) + shift, abs=1e-9)
 
 
 @pytest.mark.parametrize("statistic", [*CENTRES, partial(optimality_gap, threshold=1.0)])
+@UNHURRIED
 @given(table=tables(), data=st.data())
 def test_a_better_attempt_makes_no_figure_worse(statistic: Any, table: np.ndarray, data: Any) -> None:
     places = np.argwhere(np.isfinite(table)).tolist()
@@ -65,6 +71,7 @@ def test_a_better_attempt_makes_no_figure_worse(statistic: Any, table: np.ndarra
     assert (-gain if isinstance(statistic, partial) else gain) >= -1e-12
 
 
+@UNHURRIED
 @given(table=tables(), copies=st.integers(2, 3))
 def test_every_attempt_twice_changes_nothing(table: np.ndarray, copies: int) -> None:
     """Weights are by variant, so how often each was tried does not move the mean or the median."""
@@ -74,6 +81,7 @@ def test_every_attempt_twice_changes_nothing(table: np.ndarray, copies: int) -> 
     assert performance_profile(doubled, [0.0]) == pytest.approx(performance_profile(table, [0.0]), abs=1e-12)
 
 
+@UNHURRIED
 @given(table=tables())
 def test_a_column_of_faults_changes_nothing(table: np.ndarray) -> None:
     """A fault is left out and no zero: it says nothing of the policy."""
@@ -83,6 +91,7 @@ def test_a_column_of_faults_changes_nothing(table: np.ndarray) -> None:
     assert performance_profile(wider, [-1.0, 0.5]).tolist() == performance_profile(table, [-1.0, 0.5]).tolist()
 
 
+@UNHURRIED
 @given(table=tables())
 def test_a_profile_falls_from_one_to_zero(table: np.ndarray) -> None:
     marks = np.linspace(-5.1, 5.1, 21)
@@ -92,6 +101,7 @@ def test_a_profile_falls_from_one_to_zero(table: np.ndarray) -> None:
     assert (np.diff(profile) <= 1e-12).all()
 
 
+@UNHURRIED
 @given(table=tables())
 def test_the_area_under_the_profile_is_the_mean(table: np.ndarray) -> None:
     """Between scores that are eighths the profile is a staircase: its area from the left end is the mean."""
@@ -100,6 +110,7 @@ def test_the_area_under_the_profile_is_the_mean(table: np.ndarray) -> None:
     assert area == pytest.approx(mean(table), abs=1e-9)
 
 
+@UNHURRIED
 @given(a=tables(), data=st.data())
 def test_improvement_looks_at_the_order_of_scores_alone(a: np.ndarray, data: Any) -> None:
     """Any increasing transformation leaves it; the other way round it is one minus it."""
@@ -122,6 +133,7 @@ def test_figures_worked_by_hand() -> None:
 
 
 @pytest.mark.parametrize("statistic", sorted(KERNELS, key=lambda each: each.__name__), ids=lambda each: each.__name__)
+@UNHURRIED
 @given(table=tables(faults=False), data=st.data())
 def test_counting_a_variant_twice_is_having_it_twice(
     statistic: Callable[..., float], table: np.ndarray, data: Any
@@ -138,6 +150,7 @@ def test_counting_a_variant_twice_is_having_it_twice(
 
 
 @pytest.mark.parametrize("statistic", [mean, median, iqm, optimality_gap])
+@UNHURRIED
 @given(table=tables(), data=st.data())
 def test_each_resample_may_have_scores_of_its_own(
     statistic: Callable[..., float], table: np.ndarray, data: Any

@@ -93,7 +93,7 @@ def test_what_clusters_are_called_is_of_no_matter() -> None:
     assert interval(mean, SCORES, named) == interval(mean, SCORES, OWNER)
 
 
-@settings(max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(table=tables, method=st.sampled_from(METHODS), data=st.data())
 def test_an_interval_holds_its_estimate(table: np.ndarray, method: str, data: Any) -> None:
     """And lies between the least and the greatest score, which no resample leaves."""
@@ -105,7 +105,7 @@ def test_an_interval_holds_its_estimate(table: np.ndarray, method: str, data: An
             assert table.min() - 1e-9 <= found.low <= found.estimate <= found.high <= table.max() + 1e-9
 
 
-@settings(max_examples=25)
+@settings(deadline=None, max_examples=25)
 @given(table=tables, scale=st.sampled_from([0.5, 2.0]), shift=st.integers(-3, 3))
 def test_an_interval_follows_the_scale_of_the_scores(table: np.ndarray, scale: float, shift: int) -> None:
     one, other = interval(mean, table, resamples=200), interval(mean, scale * table + shift, resamples=200)
