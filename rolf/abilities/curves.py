@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -53,7 +54,13 @@ class Adaptivity:
     """From the least to the greatest."""
 
     def at(self, place: float) -> Reading:
-        """Return what the curve tells of a place: between two points on the straight line from one to the other."""
+        """Return what the curve tells of a place: between two points on the straight line from one to the other.
+
+        Raises:
+            ValueError: it is no number.
+        """
+        if not isfinite(place):
+            raise ValueError(f"place {place!r} is no number; give a value of {self.parameter}")
         places = [point.at for point in self.points]
         outside = not places[0] <= place <= places[-1]
         inside = min(max(place, places[0]), places[-1])
