@@ -46,9 +46,13 @@ bench: .venv/dev ## Timings beside pexpect, tmux, rsync, diff, SWE-ReX and docke
 bench-line: .venv/dev ## Timings of the production line beside C, NumPy, LineFlow and JSSEnv, as ratios
 	$(BIN)/python benchmarks/line.py
 
+baselines: .venv/core ## Play every policy that comes with an environment on every split, into submissions/ (hours)
+	$(BIN)/python benchmarks/baselines.py --jobs 2 --out submissions
+
 lock: ## Write constraints.txt anew from the newest versions
 	rm -rf .cache/lock && $(PYTHON) -m venv .cache/lock
-	.cache/lock/bin/python -m pip install -q --disable-pip-version-check '.[dev,bench]' setuptools
+	.cache/lock/bin/python -m pip install -q --disable-pip-version-check torch==2.13.0
+	.cache/lock/bin/python -m pip install -q --disable-pip-version-check '.[dev,bench,llm]' setuptools
 	{ sed '/^[^#]/d' constraints.txt; .cache/lock/bin/python -m pip freeze --exclude rolf; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt
 

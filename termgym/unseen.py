@@ -49,7 +49,7 @@ def _style(task: str) -> str:
 
 
 def _wrapper(name: str) -> Mapping[str, Any]:
-    unseen = {axis: "held-out" for axis in ("prompts", "layouts", "names")}
+    unseen = dict.fromkeys(("prompts", "layouts", "names"), "held-out")
     return {
         "name": "RotateInterface",
         "entry_point": "rolf_wrappers.rotate_interface:RotateInterface",

@@ -1,1 +1,3 @@
-"""One module a framework; each imports its framework at the top."""
+"""Adapters to training frameworks and to language models, one module each; a module needs the extra it names."""
+
+__all__: list[str] = []
