@@ -72,7 +72,12 @@ class _Worker(Generic[Piece, Result]):
         self._work = work
         self.pipe, far = context.Pipe()
         self.process: SpawnProcess = context.Process(target=_work, args=(work, os.getpid(), far))
-        self.process.start()
+        # ^C reaches the whole group: the process begins deaf to it, until it has a handler.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         far.close()
         self.piece: Piece | None = None
         self._began = 0.0
@@ -147,17 +152,20 @@ class _Crew(Generic[Piece, Result]):
 def _work(work: Work[Any, Any], parent: int, pipe: Connection) -> None:
     """Do what comes through a pipe until its other end is closed."""
     _die_with(parent)
-    # Handlers and not SIG_IGN, which every program started from here would inherit. ^C reaches the whole group: what
-    # becomes of this process is for the one that started it to say.
-    signal.signal(signal.SIGINT, _heard)
-    signal.signal(signal.SIGTERM, _end)
-    with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
+    with contextlib.suppress(KeyboardInterrupt, EOFError, ConnectionError):
+        # Handlers and not SIG_IGN, which every program started from here would inherit. What becomes of this process
+        # at ^C is for the one that started it to say.
+        signal.signal(signal.SIGINT, _heard)
+        signal.signal(signal.SIGTERM, _end)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         try:
             with work.open() as do:
                 while True:
                     pipe.send(do(pipe.recv()))
         except RuntimeError as error:
             pipe.send(RuntimeError(str(error)))
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends anyway
 
 
 def _die_with(parent: int) -> None:

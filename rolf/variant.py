@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -186,7 +187,7 @@ def shortened(name: str) -> tuple[str, int | None]:
     if not bracket:
         return name, None
     number = rest.removesuffix("]")
-    if not rest.endswith("]") or not number.isdigit() or int(number) < 1:
+    if not rest.endswith("]") or not re.fullmatch("[1-9][0-9]{0,8}", number):
         raise ValueError(f"split {name!r}: what follows the name must be [:N] with a whole number N from 1")
     return whole, int(number)
 

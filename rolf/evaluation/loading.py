@@ -130,7 +130,9 @@ def _check_arguments(maker: Any, spec: Spec) -> None:
     try:
         signature.bind(**spec.args)
     except TypeError as error:
-        takes = ", ".join(str(each) for each in signature.parameters.values()) or "nothing"
+        takes = (
+            ", ".join(str(each.replace(annotation=each.empty)) for each in signature.parameters.values()) or "nothing"
+        )
         raise PolicyError(f"policy {spec.text!r}: {error}; it takes {takes}; give --policy-arg NAME=VALUE") from error
 
 
@@ -189,9 +191,7 @@ def told(error: BaseException) -> str:
     """Return an error of somebody's code with the lines that it came from, less those of this package."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != _HERE]
     frames = [frame for frame in frames if not frame.filename.startswith("<frozen")]
-    lines = traceback.format_list(frames[-8:])
-    what = "".join(traceback.format_exception_only(error)).strip()
-    return f"{what}\n{''.join(lines)}".rstrip()
+    return f"{type(error).__name__}: {error}\n{''.join(traceback.format_list(frames[-8:]))}".rstrip()
 
 
 _HERE = Path(__file__).parent

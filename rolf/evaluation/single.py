@@ -70,7 +70,11 @@ def play(variant: Variant, attempt: int, player: Policy, *, privileged: bool, pa
     except Exception as error:
         _remove(plain)
         raise EvaluationError(f"{variant.env_id} raised an error in {where}: {told(error)}") from error
-    recorded = _kept(plain, path, lost=bool(fault))
+    try:
+        recorded = _kept(plain, path, lost=bool(fault))
+    except OSError as error:
+        stop_if_full(error, where)
+        raise EvaluationError(f"{str(path)!r} cannot be written: {error}") from error
     return Played(recorded, fault, time.monotonic() - began)
 
 

@@ -1,0 +1,287 @@
+"""`rolf eval`: every episode is played, measured and written down, whoever plays it and whatever fails."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluations import contents, rows, write_split
+from toy_contest import BLOCK, NUMBERS, STEPS, problems
+
+from rolf.evaluation.recording import read
+from rolf.evaluation.rows import from_json, results_digest, summary
+from rolf.replay import replay
+from rolf.variant import Variant
+
+Run = Callable[..., Any]
+
+
+def submission(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "submission.json").read_text())
+    return found
+
+
+def episodes(folder: Path) -> list[Any]:
+    return [from_json(json.loads(line)) for line in (folder / "results.jsonl").read_text().splitlines()]
+
+
+def test_writes_a_submission(shell: Run, toys: Path) -> None:
+    """All that a board needs, and every number of it follows from the trajectories."""
+    done = shell("eval", "--split", "toy-v0/small", "--policy", "chance", "--out", "sub")
+    assert done.returncode == 0, done.stderr
+    assert "chance on toy-v0/small, 3 attempts a variant" in done.stdout
+    assert "faults   0 of 18 episodes" in done.stdout
+    told, found = submission(toys / "sub"), episodes(toys / "sub")
+    assert {path.name for path in (toys / "sub").iterdir()} == {
+        "lock.json", "results.jsonl", "submission.json", "trajectories",
+    }  # fmt: skip
+    assert [(row.index, row.attempt) for row in found] == [(i, a) for i in range(6) for a in range(3)]
+    assert told["summary"] == summary(found)
+    assert told["results_sha256"] == results_digest(found)
+    assert told["lock_sha256"] == hashlib.sha256((toys / "sub" / "lock.json").read_bytes()).hexdigest()
+    assert told["policy"] == {
+        "name": "chance", "spec": "chance", "args": {}, "description": "guesses", "authors": "", "url": "",
+        "privileged": False, "deterministic": False,
+    }  # fmt: skip
+    for row in found:
+        recorded = read(toys / "sub" / "trajectories" / row.trajectory)
+        assert row.seed == recorded.seed == problems(6)[row.index].attempt_seed(row.attempt)
+        assert row.steps == len(recorded.actions) == STEPS
+        assert row.episode_return == math.fsum(recorded.ending.rewards)
+        assert row.score == sum(recorded.ending.rewards) / STEPS
+        assert row.success == recorded.ending.info["success"]
+        assert row.trajectory_digest == recorded.digest
+        assert row.state_digest == recorded.state_digest != ""
+    assert len({row.seed for row in found}) == 18
+    assert len({row.state_digest for row in found}) == 18
+    assert replay(toys / "sub" / "trajectories" / found[7].trajectory).equal
+
+
+def test_says_what_it_was_played_with(rolf: Run, toys: Path) -> None:
+    rolf("eval", "--split", "toy-v0/small", "--policy", "toy_contest:Chance", "--out", "sub")
+    lock = json.loads((toys / "sub" / "lock.json").read_text())
+    assert lock["format"] == "rolf-lock/1"
+    assert {"python", "rolf", "gymnasium", "numpy"} <= set(lock["packages"])
+    assert lock["packages"]["toy-contest"] == "1.0"
+    assert lock["env_ids"] == ["toy_contest:Toy-v0"]
+    assert lock["limits"] == {"max_steps": STEPS}
+    assert lock["attempts"] == 3
+    assert lock["split_digest"] == submission(toys / "sub")["split_digest"]
+    source = Path(__import__("toy_contest").__file__)
+    assert lock["policy_sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
+
+
+def test_the_number_of_processes_changes_nothing(rolf: Run, toys: Path) -> None:
+    """The same files, byte for byte, times apart."""
+    for policy in ("chance", "crowd"):
+        for jobs in (1, 3):
+            out = f"{policy}-{jobs}"
+            done = rolf("eval", "--split", "toy-v0/small", "--policy", policy, "--out", out, "--jobs", str(jobs))
+            assert done.returncode == 0, done.stderr
+        assert contents(toys / f"{policy}-1") == contents(toys / f"{policy}-3")
+
+
+def test_a_block_and_single_episodes_come_to_the_same(rolf: Run, toys: Path) -> None:
+    """An environment may play many at once; what a row says does not depend on it, but for how it is written."""
+    for policy in ("chance", "crowd"):
+        rolf("eval", "--split", "toy-v0/small", "--policy", policy, "--out", policy)
+    one, many = rows(toys / "chance"), rows(toys / "crowd")
+    for row in (*one, *many):
+        del row["trajectory"], row["trajectory_digest"]
+    assert one == many
+    assert sorted(path.name for path in (toys / "crowd" / "trajectories").iterdir()) == [
+        f"block-0000{number}.jsonl.gz" for number in range(math.ceil(18 / BLOCK))
+    ]
+    assert rows(toys / "crowd")[BLOCK + 1]["trajectory"] == "block-00001.jsonl.gz#2"
+    assert replay(toys / "crowd" / "trajectories" / "block-00001.jsonl.gz#2").equal
+
+
+def test_a_reference_is_told_the_truth_and_a_contestant_is_not(rolf: Run, toys: Path) -> None:
+    """`Chance` and `Truth` look for themselves; the trajectory holds it all, for measures are made from it."""
+    assert rolf("eval", "--split", "toy-v0/small", "--policy", "truth", "--out", "sub").returncode == 0
+    assert submission(toys / "sub")["policy"]["privileged"] is True
+    assert submission(toys / "sub")["summary"]["success"] == 1.0
+    done = rolf("eval", "--split", "toy-v0/small", "--policy", "toy_contest:Truth", "--out", "own")
+    assert done.returncode == 1
+    assert "KeyError: 'truth'" in done.stderr
+
+
+def test_a_part_of_a_split_and_other_attempts(rolf: Run, toys: Path) -> None:
+    done = rolf("eval", "--split", "toy-v0/small[:2]", "--policy", "chance", "--attempts", "1", "--json")
+    told = json.loads(done.stdout)
+    assert told["split"] == "toy-v0/small[:2]"
+    assert told["summary"]["episodes"] == 2
+    assert told["valid"] is True
+    assert told["folder"] == "submissions/toy-v0-small-2---chance"
+    assert (toys / told["folder"] / "results.jsonl").exists()
+
+
+def test_what_people_say_of_a_policy(rolf: Run, toys: Path) -> None:
+    rolf(
+        "eval", "--split", "toy-v0/small[:1]", "--policy", "toy_contest:Chance", "--out", "sub", "--name", "Zufall ß",
+        "--description", "rät", "--author", "A", "--author", "B", "--url", "https://example.org",
+    )  # fmt: skip
+    policy = submission(toys / "sub")["policy"]
+    assert (policy["name"], policy["description"]) == ("Zufall ß", "rät")
+    assert (policy["authors"], policy["url"]) == ("A, B", "https://example.org")
+
+
+def test_a_strangers_environment_is_measured_by_its_return(rolf: Run, toys: Path) -> None:
+    """CartPole tells no success: the score is the return."""
+    variants = tuple(Variant("gymnasium:CartPole-v1", {}, seed, name=f"pole-{seed}") for seed in range(2))
+    (toys / "agent.py").write_text(
+        "class Agent:\n"
+        "    def begin(self, start): pass\n"
+        "    def act(self, observation, info): return int(observation[2] > 0)\n"
+    )
+    path = write_split(toys / "poles.json", variants)
+    done = rolf("eval", "--split", path, "--policy", "agent:Agent", "--out", "sub")
+    assert done.returncode == 0, done.stderr
+    for row in rows(toys / "sub"):
+        assert row["score"] == row["episode_return"] == row["steps"] > 20
+        assert row["success"] is False
+
+
+def test_attribution_is_asked_for_failures_alone(rolf: Run, toys: Path) -> None:
+    done = rolf("eval", "--split", "toy-v0/small", "--policy", "crowd", "--out", "sub", "--attribute")
+    assert done.returncode == 0, done.stderr
+    found = rows(toys / "sub")
+    assert {row["success"] for row in found} == {True, False}
+    for row in found:
+        assert row["attribution"] == ({} if row["success"] else {"luck": (row["seed"] % 100) / 100})
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("trouble", "reason", "steps"),
+    [
+        ("reset: RuntimeError", "RuntimeError: the toy broke", 0),
+        ("step: OSError", "OSError: the toy broke", 1),
+        ("told", "MachineGone", STEPS),
+    ],
+)
+def test_a_fault_of_the_machine_counts_apart_and_is_played_again(
+    rolf: Run, toys: Path, trouble: str, reason: str, steps: int, jobs: str
+) -> None:
+    """It says nothing of the policy: no score, and another try with the same command."""
+    variants = (*problems(2), Variant("toy_contest:Toy-v0", {"trouble": trouble, "once": "gone"}, 9, name="frail"))
+    path = write_split(toys / "frail.json", variants)
+    command = ["eval", "--split", path, "--policy", "toy_contest:Chance", "--out", "sub", "--jobs", jobs]
+    done = rolf(*command)
+    assert done.returncode == 1
+    assert f"the machine failed in 1 of them: {reason}" in done.stderr
+    assert "more than 2 % are lost, so the result is not valid" in done.stderr
+    (fault,) = (row for row in rows(toys / "sub") if row["fault"])
+    assert (fault["variant"], fault["success"], fault["score"]) == ("frail", None, None)
+    assert fault["fault"] == reason
+    assert fault["steps"] == steps
+    assert bool(fault["trajectory"]) == bool(fault["trajectory_digest"]) == bool(steps)
+    assert submission(toys / "sub")["summary"]["faults"] == 1
+    assert submission(toys / "sub")["summary"]["episodes"] == 6
+    counted = [row["score"] for row in rows(toys / "sub") if not row["fault"]]
+    assert submission(toys / "sub")["summary"]["score"] == math.fsum(counted) / 5
+    done = rolf(*command)
+    assert done.returncode == 0, done.stderr
+    assert "5 of 6 episodes are there already" in done.stderr
+    assert not any(row["fault"] for row in rows(toys / "sub"))
+
+
+def test_a_process_that_dies_takes_one_episode_with_it(rolf: Run, toys: Path) -> None:
+    variants = (
+        Variant("toy_contest:Toy-v0", {"trouble": "step: death", "once": "gone"}, 9, name="deadly"),
+        *problems(3),
+    )
+    path = write_split(toys / "deadly.json", variants)
+    command = ["eval", "--split", path, "--policy", "toy_contest:Chance", "--out", "sub", "--jobs", "2"]
+    assert rolf(*command).returncode == 1
+    (fault,) = (row for row in rows(toys / "sub") if row["fault"])
+    assert fault["fault"] == "the process that played it ended with 7"
+    assert len(rows(toys / "sub")) == 8
+    files = {path.name for path in (toys / "sub" / "trajectories").iterdir()}
+    assert files == {row["trajectory"] for row in rows(toys / "sub") if not row["fault"]}, "its half episode is gone"
+    assert rolf(*command).returncode == 0
+
+
+def test_a_few_faults_do_not_spoil_a_result(rolf: Run, toys: Path) -> None:
+    """Two in a hundred may be lost."""
+    frail = Variant("toy_contest:Toy-v0", {"trouble": "reset: OSError"}, 9, name="frail")
+    for count, code in ((99, 0), (48, 1)):
+        path = write_split(toys / f"of-{count}.json", (*problems(count), frail), attempts=1)
+        done = rolf("eval", "--split", path, "--policy", "toy_contest:Chance", "--out", f"sub-{count}")
+        assert done.returncode == code, done.stderr
+        assert ("not valid" in done.stderr) == bool(code)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("begin", "at its start: ValueError: cannot begin"),
+        ("raise", "step 0: KeyError: 'no such key'"),
+        ("float", "step 0: it answered 1.5 (float); expected one of Discrete(10)"),
+        ("outside", f"step 0: it answered {NUMBERS} (int); expected one of Discrete(10)"),
+        ("none", "step 0: it answered None (NoneType)"),
+    ],
+)
+def test_an_error_of_the_policys_stops_and_says_where(rolf: Run, toys: Path, how: str, said: str, jobs: str) -> None:
+    """It is no fault of the machine; nothing is written of the episode, and what was played before is kept."""
+    command = ["eval", "--split", "toy-v0/small", "--policy", "toy_contest:Wrong", "--out", "sub", "--jobs", jobs]
+    done = rolf(*command, "--policy-arg", f"how={how}")
+    assert done.returncode == 1
+    assert f"the policy failed in toy-v0/small, variant 4 (toy-4), attempt 1, {said}" in done.stderr
+    assert ("toy_contest.py" in done.stderr) == (how in ("begin", "raise")), "where in its code"
+    kept = rows(toys / "sub", "results.partial.jsonl")
+    assert (4, 1) not in {(row["index"], row["attempt"]) for row in kept}
+    assert len(kept) >= 12
+    assert not (toys / "sub" / "results.jsonl").exists()
+
+
+def test_a_policy_that_fails_in_a_block_is_no_fault_either(rolf: Run) -> None:
+    """A RuntimeError may come from the machine; this one came through the policy."""
+    done = rolf(
+        "eval",
+        "--split",
+        "toy-v0/small",
+        "--policy",
+        "toy_contest:Crowd",
+        "--policy-arg",
+        "fail=policy",
+        "--out",
+        "sub",
+    )
+    assert done.returncode == 1
+    assert "the policy failed in toy-v0/small, variants 0 to 1 together: RuntimeError: the crowd is lost" in done.stderr
+
+
+@pytest.mark.filterwarnings("ignore:.*The reward is a NaN value")
+@pytest.mark.parametrize(
+    ("trouble", "said"),
+    [
+        ("step: KeyError", "toy_contest:Toy-v0 raised an error in one, variant 0 (bad), attempt 0: KeyError"),
+        ("step: full", "the disk is full: [Errno 28] No space left on device: '/some/file'"),
+        ("nan", "toy_contest:Toy-v0 told the return = nan of bad, attempt 0; expected a finite number"),
+    ],
+)
+def test_what_another_try_would_not_mend_stops(rolf: Run, toys: Path, trouble: str, said: str) -> None:
+    """A bug of the environment, a full disk: no score, and no fault that could be tried away."""
+    path = write_split(toys / "one.json", (Variant("toy_contest:Toy-v0", {"trouble": trouble}, 9, name="bad"),))
+    done = rolf("eval", "--split", path, "--policy", "toy_contest:Chance", "--out", "sub")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert rows(toys / "sub", "results.partial.jsonl") == []
+
+
+def test_what_may_differ_is_in_no_digest(rolf: Run, shell: Run, toys: Path) -> None:
+    """The toy tells its process's number, and says that this is volatile."""
+    path = write_split(toys / "s.json", (Variant("toy_contest:Toy-v0", {"trouble": "pid"}, name="pid"),))
+    for out, run in (("one", rolf), ("two", shell)):
+        assert run("eval", "--split", path, "--policy", "toy_contest:Chance", "--out", out).returncode == 0
+    assert rows(toys / "one") == rows(toys / "two")
+    told = [gzip.decompress((toys / out / "trajectories" / "00000-0.jsonl.gz").read_bytes()) for out in ("one", "two")]
+    assert told[0] != told[1]
