@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rolf import __version__
-from rolf.commands import board, demo, doctor, evaluate, play, replay, split, tasks
+from rolf.commands import board, check, demo, doctor, evaluate, play, replay, split, tasks
 from rolf.commands import list as listing
 
 
@@ -20,6 +20,7 @@ def main() -> None:
 
 for command in (
     board.command,
+    check.command,
     demo.command,
     doctor.command,
     evaluate.command,

@@ -118,7 +118,14 @@ class _Likeness:
         chosen = [player.choose() for player in self._singles]
         listed = actions_code(self._env.single_action_space, chosen).replace("env.action_", "env.single_action_")
         self._calls.append(f"returned = env.step(batched(env, {listed}))")
-        returned = self._env.step(batched(self._env, chosen))
+        try:
+            returned = self._env.step(batched(self._env, chosen))
+        except Exception as error:
+            lines = (f"env = {self._code.expression}", *self._calls)
+            imports = (*self._code.imports, "import numpy", "from rolf.checks.rows import batched")
+            problem = f"step of {self._env} raised {type(error).__name__}: {str(error)[:300]}"
+            at = self._singles[0].place
+            raise self._trial.failed(problem, at, None, Reproduction(imports, lines)) from error
         for row, player in enumerate(self._singles):
             self._row(row, player, chosen[row], returned)
         if self._mode is AutoresetMode.DISABLED:

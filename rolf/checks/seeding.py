@@ -7,7 +7,7 @@ from typing import Any
 
 from rolf.checks.acting import Actions
 from rolf.checks.player import Player
-from rolf.checks.reproduction import COMPARES, Reproduction, calls_code
+from rolf.checks.reproduction import COMPARES, Reproduction
 from rolf.checks.subject import EnvLike
 from rolf.checks.tape import parting
 from rolf.checks.trial import SEEDS, STEPS, Trial, generators_restored
@@ -61,7 +61,6 @@ def _differ(trial: Trial, player: Player, actions: Sequence[Any]) -> None:
     tried = sorted({*trial.seeds, *MORE_SEEDS} - {0})
     if any(_unlike(player, seed, actions) for seed in tried):
         return
-    before = len(player.calls)
     if not any(_unlike(player, None, actions) for _ in range(UNSEEDED)):
         return  # nothing here is random
     code = trial.subject.code
@@ -69,8 +68,6 @@ def _differ(trial: Trial, player: Player, actions: Sequence[Any]) -> None:
         f"env = {code.expression}",
         f"begun = [env.reset(seed=seed)[0] for seed in {[0, *tried]}]",
         "differs = [difference('observation', begun[0], each) is not None for each in begun]",
-        "env.reset(seed=0)",
-        *calls_code(player.calls[before:], player.env.action_space),
         "assert any(differs), 'all seeds begin alike, and a reset without a seed does not'",
     )
     problem = f"the seeds 0 to {max(tried)} all give the same episode, but a reset without a seed gives another; "

@@ -84,6 +84,13 @@ class Sound(gym.Env[Any, Any]):
         return f"{self.place.tobytes().hex()}/{self.tick}/{self.hidden}"
 
 
+class Rows(SyncVectorEnv):
+    """Sound in rows."""
+
+    def __init__(self, num_envs: int) -> None:
+        super().__init__([Sound] * num_envs)
+
+
 FAULTS: dict[str, tuple[str, ...]] = {}
 """Id -> the checks that fail, and no others."""
 
@@ -198,7 +205,7 @@ class Entropy(Sound):
     """Draws from the machine's entropy: nothing that compares two runs can pass."""
 
     def drawn(self) -> float:
-        return os.urandom(1)[0] / 255
+        return int.from_bytes(os.urandom(4)) / 2**32
 
 
 FAULTS["broken_environments:Entropy-v0"] += ("vector_equals_single", "spec", "close")
@@ -249,7 +256,7 @@ class LengthMatters(Sound):
     """Draws from one generator in reset and in step, as most do."""
 
     def reset(self, **settings: Any) -> Any:
-        observation, info = super().reset(**settings)
+        _, info = super().reset(**settings)
         if settings.get("seed") is not None:
             self.all = np.random.default_rng(settings["seed"])
         self.place = self.all.random(3, dtype=np.float32)
@@ -368,22 +375,19 @@ class ForgetsWhatOnlyTheDigestTells(Sound):
         return {name: value for name, value in super().save().items() if name != "hidden"}
 
 
-class CrossTalk(SyncVectorEnv):
+class CrossTalk(Rows):
     """Pays each row what its neighbour has earned."""
-
-    def __init__(self, num_envs: int) -> None:
-        super().__init__([Sound] * num_envs)
 
     def step(self, actions: Any) -> Any:
         observation, rewards, *rest = super().step(actions)
         return observation, np.roll(rewards, 1), *rest
 
 
-class Silent(SyncVectorEnv):
+class Silent(Rows):
     """Does not say when rows begin again."""
 
     def __init__(self, num_envs: int) -> None:
-        super().__init__([Sound] * num_envs)
+        super().__init__(num_envs)
         self.metadata = {}
 
 
@@ -497,7 +501,7 @@ class NeedsClose(Sound):
 
 
 LEAKS = tuple(env_id for env_id, checks in FAULTS.items() if checks == ("no_leaks",))
-register(id="Sound-v0", entry_point=Sound)
+register(id="Sound-v0", entry_point=Sound, vector_entry_point=Rows)
 SOUND = "broken_environments:Sound-v0"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -120,6 +120,18 @@ def test_measured_figures_are_declared_volatile(tmp_path: Path) -> None:
         _, info = env.reset(seed=1)
     assert info == {"metrics": {"wall_s": 0.5}}
     assert lines(tmp_path / "t.jsonl")[0]["volatile"] == ["info.metrics"]
+
+
+def test_what_could_not_be_measured_is_left_out() -> None:
+    """None in one row and a number in the next is what Gymnasium's vector environments stumble over."""
+
+    class Unmeasured(gym.Env[int, int]):
+        metrics: ClassVar = {"wall_s": 0.5, "cpu_s": None}
+
+        def reset(self, **_: Any) -> tuple[int, dict[str, Any]]:
+            return 0, {}
+
+    assert MetricsInfo(Unmeasured()).reset()[1] == {"metrics": {"wall_s": 0.5}}
 
 
 def test_metrics_info_wants_something_to_copy() -> None:

@@ -12,7 +12,8 @@ class MetricsInfo(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Copy ``env.unwrapped.metrics`` into ``info["metrics"]`` after every reset and step.
 
     Measured figures differ from run to run, so environments keep them out of ``info``; this wrapper is for those who
-    want them there, and declares them volatile, so that a replay does not compare them.
+    want them there, and declares them volatile, so that a replay does not compare them. What could not be measured
+    (None) is left out: Gymnasium's vector environments cannot hold a number in one row and nothing in the next.
 
     Example:
         >>> import gymnasium as gym
@@ -50,4 +51,4 @@ class MetricsInfo(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def _metrics(self) -> dict[str, Any]:
         world: Any = self.env.unwrapped
-        return dict(world.metrics)
+        return {name: value for name, value in world.metrics.items() if value is not None}

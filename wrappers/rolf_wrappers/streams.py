@@ -60,7 +60,13 @@ class Streams:
             self._generators[mechanism] = Generator(PCG64(key))
 
     def __getitem__(self, mechanism: str) -> Generator:
-        """Return a mechanism's generator in this episode."""
+        """Return a mechanism's generator in this episode.
+
+        Raises:
+            gymnasium.error.ResetNeeded: none has begun; a wrapper may draw before the environment could say so.
+        """
+        if not self._generators:
+            raise gym.error.ResetNeeded("no episode has begun; call reset() before step()")
         return self._generators[mechanism]
 
 
