@@ -256,9 +256,9 @@ def _check_wrappers(wrappers: Any, at: str) -> None:
 
 
 def _numbers(values: Sequence[Any], at: str) -> list[float]:
-    for step, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TrajectoryError(f"{at}: the reward of step {step} is {value!r:.60}, expected a number")
+    if not {*map(type, values)} <= {int, float}:
+        step, value = next(each for each in enumerate(values) if type(each[1]) not in (int, float))
+        raise TrajectoryError(f"{at}: the reward of step {step} is {value!r:.60}, expected a number")
     try:
         return [float(value) for value in values]
     except OverflowError as error:

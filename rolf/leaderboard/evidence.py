@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -279,6 +279,6 @@ def _same(got: Any, expected: Any) -> bool:
 def _essence(recorded: Recorded) -> bytes:
     """Return a digest of what was done and what came of it."""
     whole = hashlib.sha256(repr(recorded.actions).encode())
-    for part in chain(map(float.hex, recorded.ending.rewards), [recorded.state_digest]):
-        whole.update(part.encode())
+    whole.update(array("d", recorded.ending.rewards).tobytes())
+    whole.update(recorded.state_digest.encode())
     return whole.digest()
