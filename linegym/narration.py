@@ -89,7 +89,7 @@ def _parts(moments: Sequence[Moment]) -> Chart:
 
 
 def _faults(moments: Sequence[Moment]) -> Chart:
-    ill = Series("stations with a fault", tuple((_minutes(m.facts["tick"]), m.faulty) for m in moments[::EVERY]))
+    ill = Series("faulty stations", tuple((_minutes(m.facts["tick"]), m.faulty) for m in moments[::EVERY]))
     return Chart("Faults", "minutes into the shift", (ill, _series(moments, "closed")), least=0)
 
 

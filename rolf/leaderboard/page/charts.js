@@ -23,6 +23,9 @@ function draw(place, label, options, marks) {
 const widest = (texts) => Math.min(170, Math.max(30, ...texts.map((text) => text.length * FONT * 0.56 + 14)));
 const clipped = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
+// A point without an interval is hollow: too few variants to tell one.
+const filled = (d) => (d.low === null ? "var(--paper)" : d.ink.colour);
+
 // Names at the ends of lines, moved apart so that none covers another.
 function apart(ends, pixels, [low, high], gap = FONT + 2) {
   const sorted = ends.map((end) => ({ ...end, at: pixels(end.y) })).sort((a, b) => a.at - b.at);
@@ -60,7 +63,7 @@ function lines(place, label, series, { across, up, domain, ticks, dots = true, h
   const margin = { top: up ? 22 : 12, bottom: 40, left: 46, right: beside ? 20 : widest(series.map((each) => clipped(each.label, 24))) };
   const pixels = (y) => margin.top + (1 - (y - domain[0]) / (domain[1] - domain[0])) * (height - margin.top - margin.bottom);
   const ends = series.filter((each) => each.points.length).map((each) => ({ ...each.points.at(-1), label: each.label, ink: each.ink }));
-  const names = beside ? along(series, domain).map((end) => ({ ...end, at: pixels(end.y) })) : apart(ends, pixels, [margin.top - 4, height - margin.bottom + 8]);
+  const names = apart(beside ? along(series, domain) : ends, pixels, [margin.top - 4, height - margin.bottom + 8]);
   draw(place, label, () => ({
     height, marginTop: margin.top, marginBottom: margin.bottom, marginLeft: margin.left, marginRight: margin.right,
     x: { label: null }, y: { label: null, domain },
@@ -71,7 +74,7 @@ function lines(place, label, series, { across, up, domain, ticks, dots = true, h
     up ? Plot.text([up], { frameAnchor: "top-left", dx: -40, dy: -20, text: (d) => d, fill: "var(--dim)" }) : null,
     series.map((each) => Plot.areaY(each.points, { x: "x", y1: "low", y2: "high", fill: each.ink.colour, fillOpacity: 0.15, curve, clip: true, ariaLabel: () => `interval of ${each.label}` })),
     series.map((each) => Plot.line(each.points, { x: "x", y: "y", stroke: each.ink.colour, strokeWidth: 2, strokeDasharray: each.ink.dash || null, curve, ariaLabel: () => `line of ${each.label}` })),
-    dots ? Plot.dot(points, { x: "x", y: "y", fill: (d) => d.ink.colour, symbol: (d) => d.ink.symbol, r: 3.2, ariaLabel: "told" }) : null,
+    dots ? Plot.dot(points, { x: "x", y: "y", fill: filled, stroke: (d) => d.ink.colour, strokeWidth: 1.5, symbol: (d) => d.ink.symbol, r: 3.2, ariaLabel: "told" }) : null,
     names.map((end) => Plot.text([end], {
       x: "x", y: "y", text: (d) => clipped(d.label, 24), fill: end.ink.colour, textAnchor: end.late ? "end" : "start", dx: end.late ? -7 : 7, dy: end.at - pixels(end.y), fontWeight: 600,
       stroke: "var(--paper)", strokeWidth: 4,
@@ -84,7 +87,7 @@ function lines(place, label, series, { across, up, domain, ticks, dots = true, h
 function whiskers(place, label, rows, { domain, across = null, bars = false, percent = false }) {
   const room = widest(rows.map((row) => clipped(row.label, 22)));
   const show = (value) => (percent ? `${Math.round(value * 100)} %` : figure(value, 2));
-  const scale = { marginLeft: room, marginRight: 40, marginTop: 4, marginBottom: across ? 36 : 22 };
+  const scale = { marginLeft: room, marginRight: 48, marginTop: 4, marginBottom: across ? 36 : 22 };
   draw(place, label, () => ({
     height: rows.length * 19 + scale.marginTop + scale.marginBottom, ...scale,
     x: { domain, label: across, labelAnchor: "center", labelArrow: "none" },
@@ -95,9 +98,9 @@ function whiskers(place, label, rows, { domain, across = null, bars = false, per
     Plot.text(rows, { y: "label", frameAnchor: "left", dx: -8, textAnchor: "end", text: (d) => clipped(d.label, 22), fill: (d) => d.ink.colour, fontWeight: 600 }),
     bars ? Plot.barX(rows, { x: "value", y: "label", fill: (d) => d.ink.colour, fillOpacity: 0.8, ariaLabel: "told" }) : [
       Plot.link(rows, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: (d) => d.ink.colour, strokeWidth: 2.5, strokeLinecap: "round", strokeOpacity: 0.55 }),
-      Plot.dot(rows, { x: "value", y: "label", fill: (d) => d.ink.colour, symbol: (d) => d.ink.symbol, r: 4, ariaLabel: "told" }),
+      Plot.dot(rows, { x: "value", y: "label", fill: filled, stroke: (d) => d.ink.colour, strokeWidth: 1.5, symbol: (d) => d.ink.symbol, r: 4, ariaLabel: "told" }),
     ],
-    Plot.text(rows, { y: "label", frameAnchor: "right", dx: 36, textAnchor: "end", text: (d) => show(d.value), fontVariant: "tabular-nums" }),
+    Plot.text(rows, { y: "label", frameAnchor: "right", dx: 44, textAnchor: "end", text: (d) => show(d.value), fontVariant: "tabular-nums" }),
     Plot.tip(rows, Plot.pointerY({ x: "value", y: "label", title: "told", fill: "var(--raised)", stroke: "var(--line)" })),
   ]);
 }

@@ -28,6 +28,7 @@ SCRIPTS = (
     "page.js",
 )
 """In the order in which they run."""
+MIB = 1 << 20
 STYLES = ("vendor/asciinema-player.css", "page.css", "episode.css")
 
 
@@ -72,7 +73,7 @@ def _environment() -> jinja2.Environment:
         # Whatever a template prints goes through here, so that no name of a stranger's is forgotten.
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    environment.filters |= {"figure": figure, "interval": interval, "signed": signed, "title": title}
+    environment.filters |= {"figure": figure, "interval": interval, "limit": limit, "signed": signed, "title": title}
     environment.tests["followed"] = lambda address: web_address(address) is not None
     return environment
 
@@ -94,6 +95,17 @@ def interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     return f"{figure(estimate.low)} to {figure(estimate.high)}"
+
+
+def limit(value: Any, name: str) -> str:
+    """Return what an episode may use, as people say it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and name.endswith("bytes") and value > 0 and value % MIB == 0:
+        return f"{value // MIB:,} Mi"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _data(panel: Panel) -> dict[str, Any]:

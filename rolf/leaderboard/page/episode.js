@@ -2,6 +2,7 @@
 // One episode, looked at closely.
 
 let player = null;
+const FEW = 8; // checks that are shown one by one; of more, those that hold are folded
 
 function closeEpisode() {
   if (player) player.dispose();
@@ -30,7 +31,7 @@ function heading(episode, row) {
   return element("header", {},
     element("button", { type: "button", class: "quiet", on: { click: closeEpisode } }, "Close"),
     element("h4", {}, `${row.querySelector("th").textContent} on ${episode.variant}`),
-    element("p", {}, element("b", { class: outcome[0] }, outcome[1]), ` · score ${score} · return ${total} · ${steps} steps · `, element("code", {}, file)));
+    element("p", {}, element("b", { class: outcome[0] }, outcome[1]), ` · score ${score} · return ${total} · ${steps} step${steps === "1" ? "" : "s"} · `, element("code", {}, file)));
 }
 
 // ---- terminals
@@ -40,8 +41,10 @@ function terminal(place, episode) {
   const screen = element("div", { class: "player" });
   place.append(screen, element("p", { class: "note" }, "Played from the trajectory, at a pace to read by; how long a command took is not recorded."));
   player = AsciinemaPlayer.create({ data: episode.cast }, screen, {
-    fit: "width", terminalFontSize: "14px", preload: true, poster: `npt:${episode.steps.length ? episode.steps[0].at + 1 : 0}`, theme: "asciinema", controls: true,
+    fit: "width", preload: true, theme: "asciinema", controls: true,
   });
+  // The first screen to begin with. No `poster`: with one, player 3.18.0 shows an empty screen after a seek forward.
+  player.seek(0);
   place.append(element("h5", {}, "Steps"), element("ol", { class: "steps" }, episode.steps.map((step, n) => terminalStep(step, n, screen))));
   if (episode.steps_left_out) place.append(element("p", { class: "warn" }, `${episode.steps_left_out} more steps are in the file alone.`));
   place.append(element("h5", {}, "What differs from the initial state"));
@@ -69,9 +72,20 @@ function terminalStep(step, number, screen) {
       element("b", { class: "reward" }, `reward ${signed(step.reward)}`),
       step.terms.length ? step.terms.map(([name, value]) => element("span", { class: "term" }, `${name} ${signed(value)}`)) : element("span", {}, "all terms 0")),
     [...step.charges, ...step.notes].map((words) => element("div", { class: "warn" }, words)),
-    step.checks.length ? element("ul", { class: "checks" }, step.checks.map(([words, passed]) =>
-      element("li", { class: passed ? "good" : "bad" }, passed ? "✓ " : "✗ ", element("code", {}, words)))) : null,
-    step.checks_left_out ? element("div", { class: "warn" }, `${step.checks_left_out} more checks are in the file alone.`) : null);
+    checks(step));
+}
+
+function checks(step) {
+  const list = (all) => element("ul", { class: "checks" }, all.map(([words, passed]) =>
+    element("li", { class: passed ? "good" : "bad" }, passed ? "✓ " : "✗ ", element("code", {}, words))));
+  const left = step.checks_left_out ? element("div", { class: "warn" }, `${step.checks_left_out} more checks are in the file alone.`) : null;
+  if (step.checks.length <= FEW) return [step.checks.length ? list(step.checks) : null, left];
+  const [held, failed] = [step.checks.filter(([, passed]) => passed), step.checks.filter(([, passed]) => !passed)];
+  return [
+    failed.length ? list(failed) : null,
+    held.length ? element("details", {}, element("summary", {}, `✓ ${held.length} of ${step.checks.length} checks hold`), list(held)) : null,
+    left,
+  ];
 }
 
 // ---- all others
@@ -111,12 +125,12 @@ function paintRewards(place, episode) {
   let total = 0;
   const sums = episode.rewards.map((reward, step) => ({ step: step + 1, total: (total += reward ?? 0), reward }));
   draw(place, "Sum of rewards over steps", () => ({
-    height: 170, marginLeft: margin(episode), marginRight: 20, marginTop: 16, marginBottom: 36,
+    height: 170, marginLeft: margin(episode), marginRight: 20, marginTop: 24, marginBottom: 36,
     x: { domain: [1, Math.max(2, sums.length)] }, y: { label: null, nice: true, zero: true },
   }), () => [
     Plot.gridY({ ...GRID, ticks: 4 }), Plot.ruleY([0], { stroke: "var(--dim)" }),
     Plot.axisX({ label: "step", labelAnchor: "center", labelArrow: "none", tickSize: 3 }), Plot.axisY({ ticks: 4, tickSize: 0, label: null }),
-    Plot.text(["return so far"], { frameAnchor: "top-left", dx: -36, dy: -14, text: (d) => d, fill: "var(--dim)" }),
+    Plot.text(["return so far"], { frameAnchor: "top-left", dx: -36, dy: -24, text: (d) => d, fill: "var(--dim)" }),
     Plot.line(sums, { x: "step", y: "total", stroke: "var(--accent)", strokeWidth: 2, curve: "step-after", ariaLabel: () => "return so far" }),
     Plot.tip(sums, Plot.pointerX({ x: "step", y: "total", title: (d) => `step ${d.step}\nreward ${signed(d.reward)}\nreturn so far ${signed(d.total)}`, fill: "var(--raised)", stroke: "var(--line)" })),
   ]);
@@ -134,7 +148,7 @@ function blockOf(block) {
     holder.paint = () => paintChart(holder, chart);
     return element("div", {}, element("h4", {}, chart.title), holder);
   });
-  return [element("div", { class: "grid" }, holders)];
+  return [element("div", { class: "grid blocks" }, holders)];
 }
 
 function paintChart(place, chart) {

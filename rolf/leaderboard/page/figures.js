@@ -28,8 +28,8 @@ const figures = {
 
   families: (place, entries, { measure }) => groups(place, entries, measure, "families"),
   styles: (place, entries, { measure }) => groups(place, entries, measure, "styles"),
-  intensity: (place, entries, { measure }) => curves(place, entries, measure, "levels", () => "level"),
-  adaptivity: (place, entries, { measure }) => curves(place, entries, measure, "adaptivity", (name) => name),
+  intensity: (place, entries, { measure }) => curves(place, entries, measure, "levels", "level"),
+  adaptivity: (place, entries, { measure }) => curves(place, entries, measure, "adaptivity", null),
 
   failures(place, entries) {
     const looked = entries.filter((entry) => entry.attribution?.examined);
@@ -83,9 +83,10 @@ function curves(place, entries, measure, key, across) {
   grid(place, names.map((name) => [name, (part) => {
     const series = entries.flatMap(({ label, ink, [key]: all }) => all.filter((curve) => curve.name === name).map((curve) => ({
       label, ink,
-      points: curve.points.map((each) => point(label, each.at, `${across(name)} ${each.at}`, each[measure], `\n${each.variants} variants`)),
+      points: curve.points.map((each) => point(label, each.at, `${across ?? name} ${each.at}`, each[measure], `\n${each.variants} variants`)),
     })));
     const ticks = key === "levels" ? [...new Set(series.flatMap((each) => each.points.map((at) => at.x)))].sort((a, b) => a - b) : undefined;
-    lines(part, `${measure} against ${across(name)} of ${name}, by policy`, series, { across: across(name), domain, ticks, height: 240 });
+    const label = across ? `${across} of ${name}` : name;
+    lines(part, `${measure} against ${label}, by policy`, series, { across, domain, ticks, height: 230 });
   }]));
 }
