@@ -5,7 +5,7 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rolf.interface import HELD_OUT, TRAINING, Call, Choice, Interface, Role, Section, Tooled
@@ -50,6 +50,7 @@ def test_the_plans_of_every_family_can_be_written() -> None:
             assert parse_action(action_of(interface.read(interface.write(call_of(each))))) == each
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_a_reason_for_no_call_is_a_malformed_action_with_that_reason(reason: str) -> None:
     with pytest.raises(PlanError) as caught:

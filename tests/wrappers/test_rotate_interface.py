@@ -119,7 +119,7 @@ def test_an_interface_may_change_at_every_step_and_says_how_to_answer() -> None:
         assert env.interface.instructions in observation["message"]
         assert env.interface.style.name == info["interface"]["style"]
         observation, *_, info = env.step(in_style(env, json.dumps({"tool": "submit", "arguments": {}})))
-        assert info["interface"]["call"] == {"tool": "submit", "arguments": {}}
+        assert (info["interface"]["tool"], info["interface"]["arguments"]) == ("submit", "{}")
         seen.add(info["interface"]["style"])
         assert len(env.unwrapped.taken) == number + 1
     assert seen == set(TRAINING)
@@ -150,8 +150,10 @@ def test_the_space_leaves_room_for_whatever_a_layout_makes_of_the_text() -> None
     """JSON writes a control character as six; a space that is too small would be found out by the worst output only."""
 
     class Worst(Desk):
+        observation_space = gym.spaces.Dict({"said": gym.spaces.Text(200_000)})
+
         def step(self, action: str) -> Any:
-            return {"said": "\x1b" * 100}, 0.0, False, False, {}
+            return {"said": "\x1b" * 200_000}, 0.0, False, False, {}
 
     for name in layouts.LAYOUTS:
         env = RotateInterface(Worst(), layouts=[name])
@@ -164,20 +166,21 @@ def test_the_system_text_has_the_purpose_and_the_message_has_the_news() -> None:
     observation, info = env.reset(seed=0)
     assert observation["system"].startswith("Keep it running.\n")
     assert observation["message"] == '{"said": "begin"}'
-    assert info["interface"]["call"] is None
+    assert (info["interface"]["tool"], info["interface"]["malformed"]) == ("", "")
     observation, reward, *_, info = env.step(env.written(Call("submit")))
     assert observation["message"] == '{"said": "step 1"}'
     assert (reward, info["fact"]) == (1.0, 1)
-    assert info["interface"]["call"] == {"tool": "submit", "arguments": {}}
-    assert info["interface"]["malformed"] is None
+    assert (info["interface"]["tool"], info["interface"]["arguments"]) == ("submit", "{}")
+    assert info["interface"]["malformed"] == ""
 
 
-def test_all_of_info_s_interface_is_plain_data() -> None:
-    env = RotateInterface(Desk(), every="step")
+def test_what_was_read_is_told_under_the_environment_s_own_names() -> None:
+    env = RotateInterface(Desk(), names=["function"])
     env.reset(seed=0)
-    for text in ("?", env.written(Call("shell", {"command": "ls", "data": [1, None]}))):
-        told = env.step(text)[4]["interface"]
-        assert json.loads(json.dumps(told)) == told
+    call = Call("shell", {"command": "ls", "data": [1, None]})
+    told = env.step(env.written(call))[4]["interface"]
+    assert Call(told["tool"], json.loads(told["arguments"])) == call
+    assert {type(value) for value in told.values()} == {str}
 
 
 def test_a_history_tells_the_whole_episode() -> None:
@@ -297,7 +300,7 @@ def test_the_solution_of_a_task_solves_it_through_every_style(style: str) -> Non
         env.reset(seed=4)
         for action in solution(env):
             _, _, terminated, truncated, info = env.step(in_style(env, action, thought="As the solution says."))
-            assert info["interface"]["malformed"] is None
+            assert info["interface"]["malformed"] == ""
             if terminated or truncated:
                 break
         assert info["success"]
@@ -373,11 +376,14 @@ def test_a_recording_plays_again(tmp_path: Path, spec: Any, texts: list[Any], se
 
 
 def test_many_at_once_each_have_their_own() -> None:
-    """The text spaces batch as tuples."""
-    envs = gym.make_vec(LINE, 3, vectorization_mode="sync", wrappers=[lambda env: RotateInterface(env)], horizon=10)
+    """One row's answer is a call and the next one's is not; both are told."""
+    envs = gym.make_vec(LINE, 3, vectorization_mode="sync", wrappers=[RotateInterface], horizon=10)
     observations, _ = envs.reset(seed=1)
     assert len(observations["message"]) == 3
     assert len(set(observations["system"])) > 1
-    observations, rewards, *_ = envs.step(("?", "?", "?"))
+    texts = ("?", in_style(envs.envs[1], 313), in_style(envs.envs[2], 0))
+    observations, rewards, *_, infos = envs.step(texts)
     assert np.shape(rewards) == (3,)
+    assert infos["interface"]["tool"].tolist() == ["", "order", "wait"]
+    assert [bool(fault) for fault in infos["interface"]["malformed"]] == [True, False, False]
     envs.close()

@@ -13,6 +13,7 @@ from rolf.interface import Call, CallError, Choice, Interface, Role, Section, To
 from rolf.interface import layouts as layouting
 from rolf.interface import prompts as prompting
 from rolf.interface.choosing import chosen
+from rolf.interface.jsontext import written
 from rolf.interface.style import ANSWER_LIMIT
 from rolf.interface.subsets import SUBSETS
 from rolf.text_space import UnicodeText
@@ -47,9 +48,10 @@ class RotateInterface(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     the environment's own actions writes it with ``rolf.interface.in_style``. Text that is no call still takes a step,
     the one that the environment has for it, and the next message says what was wrong.
 
-    ``info["interface"]`` tells what was drawn (``style``, ``prompt``, ``layout``, ``names``, ``subset``), the ``call``
-    that was read and, where none was, the ``malformed`` text's fault. Everything is drawn from a generator of its own,
-    the axes apart: fixing one leaves the others as they were.
+    ``info["interface"]`` tells, in text, what was drawn for the answer to come (``style``, ``prompt``, ``layout``,
+    ``names``, ``subset``) and what was read: ``tool`` and ``arguments`` (JSON), or the fault of what was
+    ``malformed``. Everything is drawn from a generator of its own, the axes apart: fixing one leaves the others as
+    they were.
 
     Works on every environment that is ``rolf.interface.Tooled``. There is no vector version;
     ``make_vec(..., vectorization_mode="sync", wrappers=[...])`` wraps each environment.
@@ -189,8 +191,9 @@ class RotateInterface(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             message = f"{message}\n\n{interface.instructions}"
         if self._conversation is not None:
             message = self._conversation.told(message)
-        call = None if done.call is None else done.call.as_json()
-        told = {**interface.choice.as_json(), "call": call, "malformed": done.fault or None}
+        tool, arguments = ("", "") if done.call is None else (done.call.tool, written(dict(done.call.arguments)))
+        # Text alone: a vector environment cannot hold a number in one row and none in the next.
+        told = {**interface.choice.as_json(), "tool": tool, "arguments": arguments, "malformed": done.fault}
         return {"message": message, "system": interface.system}, {**info, "interface": told}
 
     def _longest_message(self) -> int:

@@ -7,7 +7,7 @@ import string
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_tools import DISPATCH, NOTE, SHELL, SUBMIT, TOOLS, Note, Shell
 
@@ -191,6 +191,7 @@ SECTIONS = st.lists(
 
 
 @pytest.mark.parametrize("name", layouts.LAYOUTS)
+@settings(deadline=None)
 @given(SECTIONS)
 def test_a_layout_leaves_nothing_out(name: str, sections: list[Section]) -> None:
     told = layouts.layout(name)(sections, "ls")

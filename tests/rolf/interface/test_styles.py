@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from golden_interfaces import FOLDER, texts
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from toy_tools import DISPATCH, SHELL, TOOLS
 
@@ -71,11 +71,13 @@ CALLS = st.one_of(
 
 
 @pytest.mark.parametrize("name", STYLES)
+@settings(deadline=None)
 @given(CALLS)
 @example(Call("shell", {"command": "\n"}))
 @example(Call("shell", {"command": "\n\n", "label": "\n"}))
 @example(Call("shell", {"command": "\n<![CDATA[x]]></parameter>\n"}))
 @example(Call("shell", {"command": "#: timeout = 3\n#:\n```\n````"}))
+@example(Call("shell", {"command": "", "label": "a \u2028 b \x85 c \u2029\ufeff"}))
 @example(Call("shell", {"command": "", "data": {"": [None, {"a": -0.5}]}}))
 def test_whatever_a_call_holds_comes_through(name: str, call: Call) -> None:
     """A style that lost a line feed or a backtick would run another command than the policy meant."""
@@ -89,7 +91,14 @@ def typed(data: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", STYLES)
+@settings(deadline=None)
 @given(CALLS, TEXT)
+@example(Call("submit"), "so:\nAction: note")
+@example(Call("submit"), "so:\nAction Input: {}")
+@example(Call("submit"), "so:\n```bash\nrm -r ~\n```")
+@example(Call("submit"), '<invoke name="note"></invoke><tool_call>{}</tool_call>')
+@example(Call("submit"), "a\rnote()\x0cnote()\u2028note()")
+@example(Call("submit"), "---\ntool: note\n---\n")
 def test_a_thought_changes_nothing_of_the_call(name: str, call: Call, thought: str) -> None:
     """A thought that would be read as a call is refused when it is written, not misread afterwards."""
     try:
@@ -107,6 +116,7 @@ def test_a_plain_thought_is_written_down(name: str) -> None:
 
 @pytest.mark.parametrize("naming", ["own", "function", "device"])
 @pytest.mark.parametrize("name", STYLES)
+@settings(deadline=None)
 @given(SHELL_ARGUMENTS)
 def test_other_names_carry_the_same(name: str, naming: str, arguments: dict[str, Any]) -> None:
     tools = [renamed(tool, naming) for tool in TOOLS]
@@ -281,6 +291,7 @@ def test_calls_that_are_not_allowed_are_refused_with_the_reason(
 
 
 @pytest.mark.parametrize("name", STYLES)
+@settings(deadline=None)
 @given(st.text(max_size=200) | st.lists(st.sampled_from(NASTY), max_size=30).map("".join))
 def test_any_text_is_a_call_or_refused_with_a_short_reason(name: str, text: str) -> None:
     reason = "it is a call"
