@@ -78,7 +78,9 @@ def command(
     with more than 2 % of them the result is not valid. Exit code 1: not valid, or it could not go on; 2: what was
     asked for does not exist.
 
-    MODULE:OBJECT is a class, a function that returns a policy, or the policy itself: docs/how-to/evaluate-a-policy.md.
+    MODULE:OBJECT is a class, a function that returns a policy, or the policy itself.
+
+    docs/how-to/evaluate-a-policy.md says more.
     """
     from rolf.evaluation.errors import EvaluationError, FolderError
     from rolf.evaluation.evaluate import evaluate
@@ -183,7 +185,8 @@ def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> N
         shown = {name: told[name] for name in ("split", "split_digest", "attempts", "policy", "summary")}
         click.echo(json.dumps(shown | {"valid": outcome.valid, "folder": str(folder)}))
     else:
-        click.echo(f"{told['policy']['name']} on {told['split']}, {told['attempts']} attempts a variant")
+        attempts = f"{told['attempts']} attempt{'s' * (told['attempts'] > 1)}"
+        click.echo(f"{told['policy']['name']} on {told['split']}, {attempts} a variant")
         for name in ("success", "score", "episode_return"):
             value = summary[name]
             click.echo(f"  {name.replace('episode_', ''):8} {'unknown' if value is None else f'{value:.4f}'}")

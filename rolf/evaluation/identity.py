@@ -13,6 +13,8 @@ from rolf.evaluation.loading import Described, Spec
 from rolf.variant import Split
 
 FORMAT = "rolf-submission/1"
+LONGEST_NAME, LONGEST_TEXT = 100, 2_000
+"""What a board takes [characters]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,11 @@ class About:
     description: str = ""
     authors: str = ""
     url: str = ""
+
+    def __post_init__(self) -> None:
+        for called, text in (("name", self.name), ("description", self.description), ("authors", self.authors)):
+            check_text(called, text)
+        check_text("url", self.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,10 @@ class Identity:
     about: About
     lock: Mapping[str, Any]
     """What goes into lock.json."""
+
+    def __post_init__(self) -> None:
+        for called in ("name", "description"):
+            check_text(called, getattr(self.described, called))
 
     def submission(self) -> dict[str, Any]:
         """Return what submission.json says of it."""
@@ -70,6 +81,17 @@ class Identity:
             lines = [f"  {key}: {_told(begun.get(key))} there, {_told(mine[key])} now" for key in differing]
             wrong = f"{str(folder)!r} holds an evaluation that was begun with something else"
             raise FolderError(f"{wrong}; give another folder, or remove it\n" + "\n".join(lines))
+
+
+def check_text(called: str, text: str) -> None:
+    """See that a board takes what people say of a policy.
+
+    Raises:
+        ValueError: it is too long, or not to be shown in one line.
+    """
+    longest = LONGEST_NAME if called == "name" else LONGEST_TEXT
+    if len(text) > longest or not text.isprintable():
+        raise ValueError(f"{called} is {text!r:.60}; expected at most {longest} printable characters")
 
 
 def _flat(submission: Mapping[str, Any], lock: Mapping[str, Any]) -> dict[str, Any]:

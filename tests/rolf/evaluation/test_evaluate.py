@@ -285,3 +285,72 @@ def test_what_may_differ_is_in_no_digest(rolf: Run, shell: Run, toys: Path) -> N
     assert rows(toys / "one") == rows(toys / "two")
     told = [gzip.decompress((toys / out / "trajectories" / "00000-0.jsonl.gz").read_bytes()) for out in ("one", "two")]
     assert told[0] != told[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--name", "x" * 101, "expected at most 100 printable characters"),
+        ("--name", "a\x1b[31mb", "name is 'a\\x1b[31mb'; expected at most 100 printable characters"),
+        ("--description", "x" * 2_001, "expected at most 2000 printable characters"),
+        ("--author", "a\nb", "authors is 'a\\nb'"),
+        ("--url", "x\x00", "url is 'x\\x00'"),
+    ],
+)
+def test_what_a_board_would_not_take_is_refused_at_once(
+    rolf: Run, toys: Path, option: str, value: str, told: str
+) -> None:
+    """Not after hours of episodes."""
+    done = rolf("eval", "--split", "toy-v0/small", "--policy", "chance", "--out", "sub", option, value)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not (toys / "sub").exists()
+
+
+def test_a_split_may_mix_environments(rolf: Run, toys: Path) -> None:
+    """Those that play blocks do, the others one by one; rows come in the split's order."""
+    pole = Variant("gymnasium:CartPole-v1", {}, 5, name="pole")
+    (toys / "both_agent.py").write_text(
+        "from toy_contest import Crowd\n"
+        "class Agent(Crowd):\n"
+        "    def begin(self, start): pass\n"
+        "    def act(self, observation, info): return 0\n"
+    )
+    toy = problems(3)
+    path = write_split(toys / "mixed.json", (toy[0], pole, *toy[1:]))
+    for jobs in ("1", "2"):
+        done = rolf("eval", "--split", path, "--policy", "both_agent:Agent", "--out", f"sub{jobs}", "--jobs", jobs)
+        assert done.returncode == 0, done.stderr
+    assert [row["trajectory"] for row in rows(toys / "sub1")] == [
+        "block-00000.jsonl.gz#1", "block-00000.jsonl.gz#2", "00001-0.jsonl.gz", "00001-1.jsonl.gz",
+        "block-00001.jsonl.gz#1", "block-00001.jsonl.gz#2", "block-00001.jsonl.gz#3", "block-00001.jsonl.gz#4",
+    ]  # fmt: skip
+    assert contents(toys / "sub1") == contents(toys / "sub2")
+
+
+def test_attribution_that_nobody_can_give_is_refused_at_once(rolf: Run, toys: Path) -> None:
+    pole = write_split(toys / "pole.json", (Variant("gymnasium:CartPole-v1"),))
+    for split, policy, told in (
+        (pole, "toy_contest:Truth", "gymnasium:CartPole-v1 cannot tell what failures come from"),
+        ("toy-v0/small", "chance", "asks a policy that it plays in blocks only; leave --attribute out"),
+    ):
+        done = rolf("eval", "--split", split, "--policy", policy, "--out", "sub", "--attribute")
+        assert done.returncode == 1
+        assert told in done.stderr
+    assert not (toys / "sub").exists()
+
+
+@pytest.mark.parametrize(
+    ("env_id", "told"),
+    [
+        ("no_such_package:Thing-v0", "the environment 'no_such_package:Thing-v0' is not known here: No module named"),
+        ("gymnasium:NoSuchThing-v0", "the environment 'gymnasium:NoSuchThing-v0' is not known here"),
+        ("CartPole", "the environment 'CartPole' is not known here"),
+    ],
+)
+def test_an_environment_that_is_not_here_is_told_at_once(rolf: Run, toys: Path, env_id: str, told: str) -> None:
+    path = write_split(toys / "s.json", (Variant("gymnasium:CartPole-v1"), Variant(env_id)))
+    done = rolf("eval", "--split", path, "--policy", "toy_contest:Truth", "--out", "sub")
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert not (toys / "sub").exists()
