@@ -122,7 +122,7 @@ def _digest(env: Any) -> str | None:
 
 def _digest_lines(player: Player) -> tuple[str, ...]:
     """Return what shows that the digest differs."""
-    shown = Reproduction.of_one(player.trial.subject.code, player, "assert env.state_digest() == digest").lines
+    shown = Reproduction.of_one(player.trial.subject.code, player, "assert env.state_digest() == digest, digest").lines
     lines: list[str] = []
     for line in shown:
         lines.append(line)

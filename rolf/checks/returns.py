@@ -11,7 +11,7 @@ from rolf.checks.acting import Actions
 from rolf.checks.player import Player
 from rolf.checks.reproduction import Reproduction
 from rolf.checks.subject import EnvLike
-from rolf.checks.trial import SEEDS, STEPS, Trial
+from rolf.checks.trial import SEEDS, STEPS, Trial, generators_restored
 
 
 class _Asked(NamedTuple):
@@ -62,7 +62,7 @@ def check_returns(env: EnvLike, *, actions: Actions = None, seeds: Sequence[int]
         CheckFailed: something else was returned.
     """
     trial = Trial.of("check_returns", env, actions, seeds, steps, ())
-    with trial.player() as player:
+    with generators_restored(), trial.player() as player:
         for seed in trial.seeds:
             player.reset(seed)
             _look(trial, player)

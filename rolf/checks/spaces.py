@@ -17,7 +17,7 @@ from rolf.checks.player import Player
 from rolf.checks.reproduction import Reproduction
 from rolf.checks.stray import stray
 from rolf.checks.subject import EnvLike
-from rolf.checks.trial import SEEDS, STEPS, Trial
+from rolf.checks.trial import SEEDS, STEPS, Trial, generators_restored
 from rolf.difference import difference
 
 SAMPLES = 10
@@ -42,7 +42,7 @@ def check_spaces(env: EnvLike, *, actions: Actions = None, seeds: Sequence[int] 
     trial = Trial.of("check_spaces", env, actions, seeds, steps, ())
     ways = (None,) if actions is None else (None, actions)
     for way in ways:
-        with replace(trial, actions=way).player() as player:
+        with generators_restored(), replace(trial, actions=way).player() as player:
             _Spaces(trial, player).check()
 
 

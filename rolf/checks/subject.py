@@ -58,14 +58,12 @@ class Registered:
     def code(self) -> Code:
         """Return the same as Python."""
         if self.variant.wrappers:
-            plain = _literal(self.variant.as_json())
-            return Code(
-                ("from rolf.variant import Variant",), f"Variant.from_json({plain}).make(disable_env_checker=True)"
-            )
-        settings = "".join(f", {name}={_literal(value)}" for name, value in self.variant.kwargs.items())
-        return Code(
-            ("import gymnasium",), f"gymnasium.make({self.variant.env_id!r}{settings}, disable_env_checker=True)"
-        )
+            plain = arguments_code({"plain": self.variant.as_json()})
+            made = f"Variant.from_json({plain.expression.removeprefix(', plain=')}).make(disable_env_checker=True)"
+            return Code(("from rolf.variant import Variant", *plain.imports), made)
+        given = arguments_code(self.variant.kwargs)
+        made = f"gymnasium.make({self.variant.env_id!r}{given.expression}, disable_env_checker=True)"
+        return Code(("import gymnasium", *given.imports), made)
 
 
 @dataclass(frozen=True)
@@ -140,9 +138,18 @@ def _importable(make: Callable[..., Any]) -> bool:
     return found is make
 
 
-def _literal(value: Any) -> str:
-    """Return a value as Python, with a remark where that cannot be read back."""
-    return repr(value) if _is_literal(value) else f"...,  # what you gave: {value!r:.100}\n"
+def arguments_code(settings: Mapping[str, Any]) -> Code:
+    """Return keyword arguments as Python, each after a comma; of what cannot be written down a remark says what it was.
+
+    Example:
+        >>> arguments_code({"steps": 3, "by": object})
+        Code(imports=("# by: what was given is <class 'object'>",), expression=', steps=3, by=...')
+    """
+    remarks = tuple(
+        f"# {name}: what was given is {value!r:.100}" for name, value in settings.items() if not _is_literal(value)
+    )
+    told = {name: repr(value) if _is_literal(value) else "..." for name, value in settings.items()}
+    return Code(remarks, "".join(f", {name}={value}" for name, value in told.items()))
 
 
 def _is_literal(value: Any) -> bool:

@@ -10,7 +10,7 @@ import gymnasium
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 
 from rolf.checks.errors import NotApplicable
-from rolf.checks.subject import Code, Registered, Subject
+from rolf.checks.subject import Code, Registered, Subject, arguments_code
 
 MODES = ("native", "sync", "async")
 """The environment's own vector form; Gymnasium's in this process; Gymnasium's with a process a row."""
@@ -66,7 +66,7 @@ def vector(
     variant = subject.make.variant
     if settings is None:
         settings = getattr(single.unwrapped, "vector_kwargs", variant.kwargs)
-    told = "".join(f", {name}={value!r}" for name, value in settings.items())
+    told = arguments_code(settings)
     mode = "vector_entry_point"
     try:
         with warnings.catch_warnings():
@@ -76,5 +76,7 @@ def vector(
         raise NotApplicable(
             f"its vector form takes other arguments: {error}; give vector_kwargs, what make_vec takes for rows like it"
         ) from error
-    expression = f"gymnasium.make_vec({variant.env_id!r}, num_envs={rows}, vectorization_mode={mode!r}{told})"
-    return Vector(made, Code(("import gymnasium",), expression))
+    expression = (
+        f"gymnasium.make_vec({variant.env_id!r}, num_envs={rows}, vectorization_mode={mode!r}{told.expression})"
+    )
+    return Vector(made, Code(("import gymnasium", *told.imports), expression))

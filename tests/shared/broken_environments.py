@@ -16,11 +16,13 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import register
-from gymnasium.vector import SyncVectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 LENGTH = 12
 """Steps of an episode."""
-STEPS_OF_LIFE = "import time; time.sleep(300)"
+ACTIONS = (2, 2)
+"""How somebody would like them to be played."""
+LONG_LIFE = "import time; time.sleep(300)"
 """A process that is forgotten."""
 
 
@@ -87,8 +89,10 @@ class Sound(gym.Env[Any, Any]):
 class Rows(SyncVectorEnv):
     """Sound in rows."""
 
-    def __init__(self, num_envs: int) -> None:
-        super().__init__([Sound] * num_envs)
+    kind: ClassVar[type[gym.Env[Any, Any]]] = Sound
+
+    def __init__(self, num_envs: int, autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP) -> None:
+        super().__init__([self.kind] * num_envs, autoreset_mode=autoreset_mode)
 
 
 FAULTS: dict[str, tuple[str, ...]] = {}
@@ -391,9 +395,27 @@ class Silent(Rows):
         self.metadata = {}
 
 
+class Repeater(Sound):
+    """Plays the same episode again."""
+
+    def seeded(self, seed: int | None) -> None:
+        self.entropy = self.entropy if seed is None else seed
+
+
+class Repeating(Rows):
+    """Begins rows again where they began."""
+
+    kind = Repeater
+
+
 @fault("vector_equals_single", vector_entry_point=CrossTalk)
 class NeighboursArePaid(Sound):
     """See ``CrossTalk``."""
+
+
+@fault("vector_equals_single", vector_entry_point=Repeating)
+class RowsRepeat(Sound):
+    """See ``Repeating``."""
 
 
 @fault("vector_equals_single", vector_entry_point=Silent)
@@ -474,7 +496,7 @@ class LeavesTemporaryFiles(Sound):
 class LeavesProcesses(Sound):
     def __init__(self) -> None:
         super().__init__()
-        _forgotten.append(os.posix_spawn(sys.executable, [sys.executable, "-c", STEPS_OF_LIFE], os.environ))
+        _forgotten.append(os.posix_spawn(sys.executable, [sys.executable, "-c", LONG_LIFE], os.environ))
 
 
 @fault("no_leaks")
