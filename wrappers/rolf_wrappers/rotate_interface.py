@@ -61,8 +61,8 @@ class RotateInterface(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         >>> from rolf.interface import Call
         >>> env = RotateInterface(gym.make("linegym:LineEnv-v1"), styles=["react"], names=["own"])
         >>> observation, info = env.reset(seed=7)
-        >>> info["interface"]["style"], info["interface"]["layout"]
-        ('react', 'json')
+        >>> info["interface"]["style"], info["interface"]["names"]
+        ('react', 'own')
         >>> print(env.written(Call("dispatch", {"technician": 0, "station": 3}), thought="It is the bearing."))
         Thought: It is the bearing.
         Action: dispatch
