@@ -113,3 +113,16 @@ def faults(read: Sequence[Row], problems: Problems) -> None:
             expected=f"at most {FAULTS_ALLOWED:.0%} of {len(read)}",
             advice="mend the machine (`rolf doctor`) and evaluate again",
         )
+
+
+def attribution(read: Sequence[Row], asked: bool, problems: Problems) -> None:
+    """Check that what failures come from is told of failures alone, and only where it was asked for."""
+    for row in read:
+        if row.attribution and (row.success is not False or not asked):
+            problems.add(
+                RESULTS,
+                f"variant {row.index}, attempt {row.attempt} has an 'attribution'",
+                got=row.attribution,
+                expected="none: it did not fail" if asked else "none: lock.json says that nobody asked",
+                advice=AS_WRITTEN,
+            )

@@ -23,11 +23,11 @@ from rolf.leaderboard.problem import Problems, quoted
 
 DOCUMENT = 4 << 20
 """Largest submission.json and lock.json [bytes]."""
-LINE = 32 << 20
+LINE = 8 << 20
 """Longest line of a file, after decompression [bytes]."""
 UNPACKED = 1 << 30
 """Most that one file may decompress to [bytes]."""
-WHOLE = 256 << 20
+WHOLE = 64 << 20
 """Most that the trajectory of one episode may decompress to, for it is held at once [bytes]."""
 FILES = ("lock.json", "results.jsonl", "submission.json")
 FOLDER = "trajectories"

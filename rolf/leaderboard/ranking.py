@@ -65,7 +65,7 @@ def ranked(
     refused = []
     for each in looked:
         name = each.folder.relative_to(folder).as_posix()
-        if not NAME.fullmatch(name):
+        if not all(map(NAME.fullmatch, name.split("/"))):
             refused.append(Refused(quoted(name), (f"no submission is called so; allowed is {NAME.pattern}",)))
         elif each.valid and each.contest is not None:
             if only in (None, each.contest.split.name):

@@ -7,7 +7,7 @@ in environments that the split names.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,10 @@ FILES = 50_000
 """Most files that a submission may have."""
 BYTES = 8 << 30
 """Most that its files may have together [bytes]."""
+
+
+DEPTH = 3
+"""Folders in folders that are searched for submissions: a board may keep each split in one of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +61,25 @@ def is_submission(folder: Path) -> bool:
 
 
 def submissions(path: Path) -> list[Path]:
-    """Return the submission that lies there, or those in the folders of it, sorted by name.
+    """Return the submission that lies there, or those in its folders and theirs, by name; links are not followed.
 
     Raises:
         ValueError: there is none.
     """
-    if is_submission(path):
-        return [path]
-    found = sorted(each for each in path.iterdir() if each.is_dir() and not each.is_symlink() and is_submission(each))
+    found = list(_submissions(path, DEPTH))
     if not found:
         wrong = f"{str(path)!r} is no submission, and no folder of submissions: it has no {claims.SUBMISSION}"
         raise ValueError(f"{wrong}; give what `rolf eval --out` wrote")
     return found
+
+
+def _submissions(path: Path, depth: int) -> Iterator[Path]:
+    if is_submission(path):
+        yield path
+    elif depth:
+        for each in sorted(path.iterdir()):
+            if each.is_dir() and not each.is_symlink() and not each.name.startswith("."):
+                yield from _submissions(each, depth - 1)
 
 
 def validate(
@@ -125,6 +136,7 @@ class _Look:
         self._folder = folder
         self._submission = submission
         self._packages = lock.packages if lock is not None else {}
+        self._attributed = lock is not None and lock.attributed
         self._found = found
         self._problems = problems
         self.rows: list[Numbered] = []
@@ -139,6 +151,7 @@ class _Look:
             claims.results(self._submission, read, problems)
         rows.check(self.rows, split, attempts, problems)
         claims.faults(read, problems)
+        claims.attribution(read, self._attributed, problems)
         known = [each for each in self.rows if _has_place(each[1], len(split))]
         unused(known, files, problems)
         there = [each for each in known if f"{intake.FOLDER}/{each[1].trajectory.partition('#')[0]}" in files]

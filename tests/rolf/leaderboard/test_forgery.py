@@ -319,6 +319,13 @@ def test_a_reference_that_calls_itself_a_contestant(evaluated: Any, copied: Any,
     assert "'oracle' is the name of a policy that comes with the environment" in said(look(folder))
 
 
+def test_an_attribution_that_nobody_asked_for(steps: Path, look: Look) -> None:
+    edit_row(steps, 0, attribution={"bad luck": 1.0})
+    reseal_rows(steps)
+    text = said(look(steps))
+    assert "variant 0, attempt 0 has an 'attribution': got {'bad luck': 1.0}, expected none: lock.json says" in text
+
+
 def test_too_many_faults(steps: Path, look: Look) -> None:
     """Bad episodes that are called faults of the machine."""
     lost = {"fault": "OSError: no space", "success": None, "score": None, "steps": 0, "episode_return": 0.0}

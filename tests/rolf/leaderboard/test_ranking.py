@@ -101,6 +101,15 @@ def test_a_folder_with_a_strange_name_is_refused(lakes: Path, look: Look) -> Non
     assert "no submission is called so" in refused.problems[0]
 
 
+def test_submissions_may_lie_in_a_folder_for_each_split(lakes: Path, look: Look) -> None:
+    (lakes / "still" / ".hidden").mkdir(parents=True)
+    for name in ("walker", "wanderer"):
+        (lakes / name).rename(lakes / "still" / name)
+    (lakes / "seer").rename(lakes / "still" / ".hidden" / "seer")
+    (split,) = board_of(lakes, look).splits
+    assert [entry.name for entry in split.entries] == ["still/walker", "walker-again", "still/wanderer"]
+
+
 def test_a_link_to_a_submission_is_not_on_the_board(lakes: Path, look: Look) -> None:
     (lakes / "linked").symlink_to(lakes / "walker")
     assert "linked" not in [entry.name for entry in board_of(lakes, look).splits[0].entries]
