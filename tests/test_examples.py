@@ -12,6 +12,7 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 CHECKS: dict[str, tuple[list[str], Callable[[float], bool]]] = {
     "evaluate_policy.py": ([], lambda score: score == 100.0),
+    "check_environment.py": ([], lambda passed: passed == 12),
     "first_episode.py": ([], lambda total: total > 0),
     "many_shells.py": (["--shells", "4", "--steps", "3"], lambda rate: rate > 0),
     "own_task.py": ([], lambda steps: steps > 1),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -49,6 +51,14 @@ def test_arguments_and_actions_are_handed_on() -> None:
     assert done.exit_code == 1, "a vector form with another stride is another environment"
     assert "action in [2, 2]" in done.stdout or "action in [2]" in done.stdout
     assert check(*asked, "--only", "determinism", "--skip", "restore").exit_code == 0
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    """A reader compares."""
+    page = (Path(__file__).parents[3] / "docs/how-to/test-your-environment.md").read_text()
+    shown = re.search(r"```text\n\$ rolf check (.*?)\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    assert check(*shown[1].split()).stdout == shown[2]
 
 
 @pytest.mark.parametrize(
