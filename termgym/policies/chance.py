@@ -13,7 +13,7 @@ from termgym.policies.hand import Hand, seen
 from termgym.policies.places import enter, shell_path, words
 
 COMMANDS = (
-    "ls -la {}",
+    "ls -AF {}",
     "cat {}",
     "head -n 20 {}",
     "cd {}",
@@ -29,12 +29,13 @@ COMMANDS = (
     "git pull",
     "git stash",
     "make",
-    "ps aux",
+    "ps -e -o comm=",
     "grep -rn error .",
     "pkill -f {}",
     "tar -xf {}",
 )
-"""What it draws from; ``{}`` is a name that was in the instruction or on the screen."""
+"""What it draws from; ``{}`` is a name that was in the instruction or on the screen. None shows a clock: what it prints
+can be had again."""
 TIMEOUT = 5.0
 """Of a command [s]."""
 SUBMITS = 0.05

@@ -100,7 +100,7 @@ class Rules:
         return self._hand.written(next(self._plans, Submit()))
 
     def _work(self) -> Iterator[ActionPlan]:
-        yield _plan(f"{enter(self._words.paths)}; pwd; ls -la")
+        yield _plan(f"{enter(self._words.paths)}; pwd; ls -AF")
         tried: set[str] = set()
         for _ in range(ROUNDS):
             yield _plan(_trial(self._words))
@@ -120,7 +120,7 @@ def _trial(known: Words) -> str:
     if known.commands:
         return known.commands[0]
     first = shell_path(known.paths[0]) if known.paths else "."
-    return f"[ -f {first} ] && [ -x {first} ] && {first} || ls -la"
+    return f"[ -f {first} ] && [ -x {first} ] && {first} || ls -AF"
 
 
 def _repair(screen: str, tried: set[str]) -> str | None:
