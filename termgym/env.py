@@ -75,7 +75,8 @@ class TermEnv(gym.Env[Observation, str]):
 
     A plan may also say `idle_timeout` [s], `expected_exit_code`, `validation_steps` (checks) and `dialogue` (answers
     to a program that asks); `termgym.plan_schema` returns the JSON Schema. Text that is none of these never
-    reaches the shell: the event is `MALFORMED`, and `stderr` holds the reason.
+    reaches the shell: the event is `MALFORMED`, and `stderr` holds the reason. `{"malformed": reason}` is what an
+    interface in between gives where it could not read the agent's answer (`rolf_wrappers.RotateInterface`).
 
     ## Observation Space
 

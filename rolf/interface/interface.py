@@ -13,7 +13,7 @@ from rolf.interface.prompts import prompt
 from rolf.interface.section import Section
 from rolf.interface.style import Style
 from rolf.interface.subsets import subset
-from rolf.interface.tool import Tool, renamed
+from rolf.interface.tool import Tool, by_name, renamed
 
 DID_LENGTH = 200
 """Longest account of what the policy did last [characters]."""
@@ -49,7 +49,7 @@ class Interface:
         self._layout = layout(choice.layout)
         self._purpose = purpose
         own = subset(choice.subset, tools)
-        self.tools = tuple(renamed(tool, choice.names) for tool in own)
+        self.tools = tuple(by_name(renamed(tool, choice.names) for tool in own).values())
         """As the policy sees them."""
         self._own = {shown.name: tool for shown, tool in zip(self.tools, own, strict=True)}
         self._shown = {tool.name: shown for shown, tool in zip(self.tools, own, strict=True)}

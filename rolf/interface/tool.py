@@ -158,14 +158,24 @@ def _plain(node: Any) -> None:
 
 
 def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """Return tools by name.
+    """Return tools by name, if styles can tell them apart.
 
     Raises:
-        ValueError: two have the same name.
+        ValueError: two would be written alike: by their names, their languages, or a main text that another has as a
+            parameter.
     """
     found: dict[str, Tool] = {}
     for tool in tools:
-        if tool.name in found:
-            raise ValueError(f"two tools are named {tool.name!r}; a call of it would mean either")
+        signs = {tool.name, tool.language} - {""}
+        for other in found.values():
+            if shared := signs & {other.name, other.language}:
+                raise ValueError(f"two tools are known by {min(shared)!r}; a call of it would mean either")
+            if _beside(tool, other) or _beside(other, tool):
+                raise ValueError(f"{tool.name} and {other.name} cannot be told apart by their parameters; rename one")
         found[tool.name] = tool
     return found
+
+
+def _beside(tool: Tool, other: Tool) -> bool:
+    """Return whether what a tool is known by, where its parameters stand alone, is a parameter of another one too."""
+    return bool(other.body) and (tool.body or tool.name) in other.parameters.model_fields

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -63,6 +65,13 @@ def choices(env: RotateInterface, episodes: int, seed: int = 0) -> list[dict[str
         _, info = env.reset(seed=seed if episode == 0 else None)
         drawn.append({axis: info["interface"][axis] for axis in AXES.values()})
     return drawn
+
+
+def test_importing_the_wrappers_leaves_it_for_later() -> None:
+    """It needs pydantic, which costs a trainer of lines as much time and memory as all the rest."""
+    code = "import rolf_wrappers as w, sys; assert 'pydantic' not in sys.modules; w.RotateInterface; w.x"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "AttributeError: module 'rolf_wrappers' has no attribute 'x'" in done.stderr
 
 
 # ---- what is drawn

@@ -1,5 +1,7 @@
 """Change what is seen, done or paid, for any environment; one effect a file."""
 
+from typing import TYPE_CHECKING
+
 from rolf_wrappers.distort_observation import Distortion, DistortObservation
 from rolf_wrappers.drift_observation import Drift, DriftObservation
 from rolf_wrappers.impulse_observation import ImpulseObservation, Impulses
@@ -11,8 +13,10 @@ from rolf_wrappers.network_observation import NetworkObservation
 from rolf_wrappers.noisy_observation import Noise, NoisyObservation
 from rolf_wrappers.record_cast import RecordCast
 from rolf_wrappers.record_trajectory import RecordTrajectory
-from rolf_wrappers.rotate_interface import RotateInterface
 from rolf_wrappers.stick_observation import Sticking, StickObservation
+
+if TYPE_CHECKING:
+    from rolf_wrappers.rotate_interface import RotateInterface
 
 __all__ = [
     "DistortObservation",
@@ -35,3 +39,13 @@ __all__ = [
     "StickObservation",
     "Sticking",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name != "RotateInterface":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    # The one wrapper that needs pydantic, whose import takes as long as that of all the others.
+    from rolf_wrappers.rotate_interface import RotateInterface
+
+    globals()[name] = RotateInterface
+    return RotateInterface

@@ -66,8 +66,8 @@ def parse(text: str, tools: Sequence[Tool]) -> Named:
     if OPEN.search(text, end) is not None:
         raise CallError("the answer holds several fenced blocks; give one, and wait for what comes of it")
     word = first[2].strip()
-    tool = next((each for each in tools if word in (each.name, each.language)), None)
-    if not word or tool is None:
+    tool = next((each for each in tools if word and word in (each.name, each.language)), None)
+    if tool is None:
         words = ", ".join(_word(each) for each in tools)
         raise CallError(
             f"the block is marked {shown(word)}, which is nothing that can be done; mark it with one of {words}"

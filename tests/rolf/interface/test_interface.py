@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_tools import DISPATCH, NOTE, SHELL, SUBMIT, TOOLS, Note, Shell
+from toy_tools import DISPATCH, SHELL, SUBMIT, TOOLS, Note, Shell
 
 from rolf.interface import (
     HELD_OUT,
@@ -103,9 +103,19 @@ def test_a_tool_that_no_style_could_carry_is_refused_when_it_is_made(wrong: dict
         Tool(**{**given, **wrong})
 
 
-def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match="two tools are named 'note'"):
-        by_name([NOTE, Tool("note", "Another.", Note, {"text": "x"})])
+def test_two_tools_that_could_be_taken_for_each_other_are_refused() -> None:
+    """Otherwise one style could write what another call means, and read it so."""
+    text = {"text": "x"}
+    for other, reason in (
+        (Tool("note", "Another.", Nothing), "two tools are known by 'note'"),
+        (Tool("bash", "Another shell.", Nothing), "two tools are known by 'bash'"),
+        (Tool("zsh", "Another.", Shell, {"command": ""}, body="command"), "cannot be told apart by their parameters"),
+        (Tool("memo", "Another.", Note, text, body="text"), "cannot be told apart by their parameters"),
+        (Tool("timeout", "Of a name that the shell has for a parameter.", Nothing), "cannot be told apart"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            by_name([*TOOLS, other])
+    assert list(by_name(TOOLS)) == ["shell", "dispatch", "note", "submit"]
 
 
 def test_other_names_mean_the_same() -> None:
