@@ -34,7 +34,7 @@ def play_block(
     """
     try:
         runs = environment.play(player, variants, seeds)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if _among(player, error.__traceback__):
             raise PolicyError(f"the policy failed in {where}: {told(error)}") from error
         if not isinstance(error, (RuntimeError, OSError, MemoryError)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +25,8 @@ from rolf.evaluation.playing import Playing
 from rolf.evaluation.unit import units
 from rolf.jobs import done
 from rolf.variant import Split, Variant
+
+MOST_EPISODES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +82,26 @@ def evaluate(
         report: Called at the beginning, and after each unit.
 
     Raises:
+        ValueError: there are too many episodes.
         PolicyError: the policy cannot be made, raised an error, or acted outside of the action space.
         FolderError: the folder cannot be written, or holds something else.
         EvaluationError: an environment is not here, or raised an error that no machine is to blame for.
     """
     attempts = attempts or split.attempts
+    if attempts * len(split) > MOST_EPISODES:
+        wrong = f"{attempts} attempts at {len(split):,} variants are {attempts * len(split):,} episodes"
+        raise ValueError(
+            f"{wrong}; at most {MOST_EPISODES:,} go into one result: fewer attempts, or a part of the split"
+        )
     env_ids = {variant.env_id for variant in split.variants}
     for variant in {variant.env_id: variant for variant in split.variants}.values():
         _check_known(variant)
-    player = load(policy)
-    check_policy(player, policy, env_ids)
-    described = describe(player, policy)
-    blocks = {env_id: _block(player, env_id) for env_id in env_ids}
-    del player  # whoever plays makes its own
+    with redirect_stdout(sys.stderr):
+        player = load(policy)
+        check_policy(player, policy, env_ids)
+        described = describe(player, policy)
+        blocks = {env_id: _block(player, env_id) for env_id in env_ids}
+        del player  # whoever plays makes its own
     _check_attributable(attribute, blocks)
     identity = Identity(
         split,

@@ -92,7 +92,7 @@ def load(spec: Spec) -> Any:
     _check_arguments(found, spec)
     try:
         return found(**spec.args)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(f"policy {spec.text!r} could not be made: {told(error)}") from error
 
 
@@ -110,7 +110,7 @@ def _found(spec: Spec) -> Any:
             raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {told(error)}") from error
         where = f"from {Path.cwd()} or among the installed packages"
         raise PolicyError(f"policy {spec.text!r}: there is no module {error.name!r} to import {where}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {told(error)}") from error
     for part in path.split("."):
         if not hasattr(found, part):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -37,10 +38,11 @@ class Playing:
 
     @contextmanager
     def open(self) -> Iterator[Callable[[Unit], Answer]]:
-        """Make the policy, and give what plays a unit."""
-        player = load(self.policy)
-        check_policy(player, self.policy, {variant.env_id for variant in self.split.variants})
-        yield partial(self._answer, player, describe(player, self.policy).privileged)
+        """Make the policy, and give what plays a unit; what the policy prints is talk and no result."""
+        with redirect_stdout(sys.stderr):
+            player = load(self.policy)
+            check_policy(player, self.policy, {variant.env_id for variant in self.split.variants})
+            yield partial(self._answer, player, describe(player, self.policy).privileged)
 
     def lost(self, unit: Unit, seconds: float, end: str) -> Answer:
         """Return the rows of episodes whose process has died: nothing is known of them."""

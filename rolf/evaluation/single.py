@@ -115,7 +115,7 @@ def _blamed(where: str, when: str) -> Iterator[None]:
         yield
     except PolicyError as error:
         raise PolicyError(f"the policy failed in {where}, {when}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(f"the policy failed in {where}, {when}: {told(error)}") from error
 
 

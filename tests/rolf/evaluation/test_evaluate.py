@@ -354,3 +354,40 @@ def test_an_environment_that_is_not_here_is_told_at_once(rolf: Run, toys: Path, 
     assert done.returncode == 1
     assert told in done.stderr
     assert not (toys / "sub").exists()
+
+
+def test_too_many_episodes_are_refused_at_once(rolf: Run, toys: Path) -> None:
+    """A slip with the attempts at a large split must not fill the memory."""
+    done = rolf("eval", "--split", "line-v1/train", "--policy", "no-op", "--attempts", "1000", "--out", "sub")
+    assert done.returncode == 2
+    assert "1000 attempts at 7,000 variants are 7,000,000 episodes; at most 200,000" in done.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_a_policy_prints_is_no_result(shell: Run, toys: Path, jobs: str) -> None:
+    """`--json` is for machines, whatever a policy says meanwhile."""
+    (toys / "loud_agent.py").write_text(
+        "from toy_contest import Chance\n"
+        "print('loading')\n"
+        "class Agent(Chance):\n"
+        "    def begin(self, start):\n"
+        "        print('begins')\n"
+        "        super().begin(start)\n"
+    )
+    done = shell(
+        "eval", "--split", "toy-v0/small", "--policy", "loud_agent:Agent", "--out", "sub", "--json", "--jobs", jobs
+    )
+    assert json.loads(done.stdout)["summary"]["episodes"] == 18
+    assert done.stderr.count("begins") == 18
+    assert "loading" in done.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_policy_that_ends_the_program_is_an_error(shell: Run, toys: Path, jobs: str) -> None:
+    """`sys.exit` in somebody's code must not pass for a success, nor for a fault of the machine."""
+    (toys / "quitting_agent.py").write_text(
+        "import sys\nfrom toy_contest import Chance\nclass Agent(Chance):\n    def begin(self, start): sys.exit(0)\n"
+    )
+    done = shell("eval", "--split", "toy-v0/small", "--policy", "quitting_agent:Agent", "--out", "sub", "--jobs", jobs)
+    assert done.returncode == 1
+    assert "at its start: SystemExit: 0" in done.stderr
