@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,10 @@ from linegym.policies import policy
 from linegym.policies.single import Single
 from rolf.interface import HELD_OUT, TRAINING, Call, CallError, Role, Section, Tool, in_style, layouts, prompts
 from rolf.replay import replay
+from rolf.variant import Variant
 from rolf_wrappers import RecordTrajectory, RotateInterface
 from rolf_wrappers.conversation import ANSWER_LENGTH, LIMIT, Conversation
-from rolf_wrappers.rotate_interface import AXES
+from rolf_wrappers.rotate_interface import _DEFAULTS, AXES
 from termgym import plan
 
 STYLES = (*TRAINING, *HELD_OUT)
@@ -382,6 +385,24 @@ def test_a_recording_plays_again(tmp_path: Path, spec: Any, texts: list[Any], se
         assert report.steps == 2 * len(texts)
     assert '"interface":{"style":' in outside.read_text()
     assert '"interface"' not in inside.read_text()
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"styles": ["hermes"], "names": "held-out"}, {"every": "step", "history": True}]
+)
+def test_a_variant_s_recording_says_what_the_variant_says(settings: dict[str, Any]) -> None:
+    """A leaderboard compares the two; defaults that one spelled out and the other did not would be a forgery to it."""
+    entry = "rolf_wrappers.rotate_interface:RotateInterface"
+    wrapper = {"name": "RotateInterface", "entry_point": entry, "kwargs": settings}
+    with Variant(LINE, {}, wrappers=(wrapper,)).make() as env:
+        assert env.spec is not None
+        assert [asdict(each) for each in env.spec.additional_wrappers] == [wrapper]
+
+
+def test_defaults_are_what_is_left_out() -> None:
+    signature = inspect.signature(RotateInterface.__init__).parameters
+    given = {name: each.default for name, each in signature.items() if each.kind is each.KEYWORD_ONLY}
+    assert {name: list(each) if isinstance(each, tuple) else each for name, each in given.items()} == _DEFAULTS
 
 
 def test_many_at_once_each_have_their_own() -> None:

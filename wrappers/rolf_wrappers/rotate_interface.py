@@ -30,6 +30,12 @@ _SETS = {
     "subsets": (tuple(SUBSETS), ()),
 }
 """What each may be drawn from: in training, and held out."""
+_DEFAULTS = {
+    **dict.fromkeys(("styles", "prompts", "layouts", "names"), "training"),
+    "subsets": ["all"],
+    "every": "episode",
+    "history": False,
+}
 SYSTEM_LIMIT = 1 << 17
 """Longest description of an interface [characters]."""
 EXPANSION = 6
@@ -104,7 +110,10 @@ class RotateInterface(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     ) -> None:
         given = {"styles": styles, "prompts": prompts, "layouts": layouts, "names": names, "subsets": subsets}
         plain: dict[str, Any] = {axes: each if isinstance(each, str) else list(each) for axes, each in given.items()}
-        RecordConstructorArgs.__init__(self, **plain, every=every, history=history)
+        plain |= {"every": every, "history": history}
+        # What a variant leaves out its recordings leave out too: then the two are equal, and can be compared.
+        recorded = {name: value for name, value in plain.items() if value != _DEFAULTS[name]}
+        RecordConstructorArgs.__init__(self, **recorded)
         gym.Wrapper.__init__(self, env)
         if not isinstance(env.unwrapped, Tooled):
             raise TypeError(f"{env} has no tools to be called; it must offer what rolf.interface.Tooled asks for")
