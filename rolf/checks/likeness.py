@@ -36,8 +36,8 @@ def check_vector_equals_single(
 ) -> None:
     """Check that every row of a vector environment goes, value by value, as a single one with its seed and actions.
 
-    Rows get seeds and actions of their own, so a row that depends on its neighbours shows. Episodes that end are begun
-    again in whichever way ``metadata["autoreset_mode"]`` says.
+    Rows get seeds and actions of their own, so a row that depends on its neighbours shows. What has ended is begun
+    again as ``metadata["autoreset_mode"]`` says.
 
     Args:
         env: The single environment; see `rolf.checks`.
@@ -61,18 +61,20 @@ def check_vector_equals_single(
         singles = [stack.enter_context(trial.player())]
         trial.single(singles[0])
         singles += [stack.enter_context(trial.player()) for _ in range(rows - 1)]
-        for last, way in enumerate(tried, start=1):
+        refused: NotApplicable | None = None
+        for way in tried:
             made = vector(trial.subject, singles[0].env, rows, way, vector_kwargs)  # type: ignore[arg-type]  # single
             with contextlib.closing(made.env):
                 likeness = _Likeness(trial, singles, made)
                 try:
                     likeness.begin(trial.seeds[0])
-                except NotApplicable:
-                    if last == len(tried):
-                        raise
-                    continue
-                likeness.compare()
-                return
+                except NotApplicable as error:
+                    refused = error
+                else:
+                    likeness.compare()
+                    return
+        assert refused is not None
+        raise refused
 
 
 class _Likeness:

@@ -25,9 +25,9 @@ def check_step_before_reset(
 
     Args:
         env: The environment; see `rolf.checks`.
-        actions: Not used: a sample is taken.
-        seeds: The sample's seed is the first.
-        steps: Not used.
+        actions: How to act in the episode that follows; the step before it is a sample.
+        seeds: What to begin it with; the first is used.
+        steps: Most steps of it.
 
     Raises:
         CheckFailed: the environment stumbles: `ACCIDENTS`, or an answer out of its spaces.
@@ -38,8 +38,7 @@ def check_step_before_reset(
         trial.single(player)
         player.env.action_space.seed(trial.seeds[0])
         _out_of_order(trial, player, "before the first reset")
-        seed = trial.seeds[0]
-        player.play(seed, trial.steps)
+        player.play(trial.seeds[0])
 
 
 def check_step_after_end(
@@ -66,24 +65,28 @@ def check_step_after_end(
         NotApplicable: no episode ends within so many steps; or it is a vector environment.
     """
     trial = Trial.of("check_step_after_end", env, actions, seeds, steps, volatile)
-    ended = False
-    for seed in trial.seeds:
-        with generators_restored(), trial.player() as player, trial.player() as orderly:
-            trial.single(player)
-            taken = player.play(seed)
-            if not player.over:
-                continue
-            ended = True
-            _out_of_order(trial, player, "after the end of the episode", taken[-1])
-            orderly.replay(seed, taken)
-            begin = len(orderly.tape)
-            following = orderly.play(seed)
-            again = len(player.tape)
-            player.replay(seed, following)
-            problem = "a step after the end changes the next episode, though that begins with a seed"
-            trial.compare(problem, orderly, player, ("without that step", "with it"), (begin, again))
-    if not ended:
+    with generators_restored():
+        ended = [_past_the_end(trial, seed) for seed in trial.seeds]
+    if not any(ended):
         raise NotApplicable(f"no episode ends within {trial.steps} steps; raise steps, or make episodes shorter")
+
+
+def _past_the_end(trial: Trial, seed: int) -> bool:
+    """Take a step too many and play on; return False if the episode does not end."""
+    with trial.player() as player, trial.player() as orderly:
+        trial.single(player)
+        taken = player.play(seed)
+        if not player.over:
+            return False
+        _out_of_order(trial, player, "after the end of the episode", taken[-1])
+        orderly.replay(seed, taken)
+        begin = len(orderly.tape)
+        following = orderly.play(seed)
+        again = len(player.tape)
+        player.replay(seed, following)
+        problem = "a step after the end changes the next episode, though that begins with a seed"
+        trial.compare(problem, orderly, player, ("without that step", "with it"), (begin, again))
+        return True
 
 
 def _out_of_order(trial: Trial, player: Player, when: str, action: object = None) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
-from rolf.checks.acting import Actions
 from rolf.checks.aliasing import check_no_aliasing
 from rolf.checks.closing import check_close
 from rolf.checks.determinism import check_determinism
@@ -26,7 +25,6 @@ from rolf.checks.rewards import check_reward_terms
 from rolf.checks.seeding import check_seeding
 from rolf.checks.spaces import check_spaces
 from rolf.checks.subject import EnvLike, Subject
-from rolf.checks.trial import SEEDS
 
 CHECKS: Mapping[str, Callable[..., None]] = {
     check.__name__.removeprefix("check_"): check
@@ -129,13 +127,8 @@ def check_all(
     *,
     only: Sequence[str] | None = None,
     skip: Sequence[str] = (),
-    actions: Actions = None,
-    seeds: Sequence[int] = SEEDS,
-    steps: int | None = None,
-    volatile: Sequence[str] = (),
-    processes: int | None = None,
-    vector_kwargs: Mapping[str, Any] | None = None,
     tell: Callable[[Result], None] | None = None,
+    **settings: Any,
 ) -> Report:
     """Run all checks that apply to an environment.
 
@@ -143,34 +136,27 @@ def check_all(
         env: The environment; see `rolf.checks`.
         only: Names of the checks to run, as in `CHECKS`; None: all.
         skip: Names of those to leave out.
-        actions: How to act.
-        seeds: What to begin episodes with.
-        steps: Most steps of an episode; None: as many as each check takes by itself.
-        volatile: Fields that may differ, beside those of ``metadata["volatile"]``.
-        processes: See `check_determinism`.
-        vector_kwargs: See `check_vector_equals_single`.
         tell: Called with each result as soon as there is one.
+        **settings: What the checks take: ``actions``, ``seeds``, ``steps``, ``volatile``, ``processes``,
+            ``vector_kwargs``, …; each check is given those that it knows.
 
     Returns:
         What they came to. ``report.require()`` raises if one failed.
 
     Raises:
+        TypeError: no check takes one of the settings.
         ValueError: there is no such check.
         gymnasium.error.Error: there is no such environment.
     """
     chosen = _chosen(only, skip)
+    known = {name for check in CHECKS.values() for name in inspect.signature(check).parameters} - {"env"}
+    for name in settings:
+        if name not in known:
+            raise TypeError(f"no check takes {name!r}; {_hint(name, known)}they take {', '.join(sorted(known))}")
     subject = Subject.of(env)
-    given = {
-        "actions": actions,
-        "seeds": seeds,
-        "steps": steps,
-        "volatile": volatile,
-        "processes": processes,
-        "vector_kwargs": vector_kwargs,
-    }
     results = []
-    for name in chosen:
-        results.append(_result(name, env, {key: value for key, value in given.items() if value is not None}))
+    for check in chosen:
+        results.append(_result(check, env, settings))
         if tell is not None:
             tell(results[-1])
     return Report(subject.name, tuple(results))
@@ -179,10 +165,13 @@ def check_all(
 def _chosen(only: Sequence[str] | None, skip: Sequence[str]) -> list[str]:
     for name in (*(only or ()), *skip):
         if name not in CHECKS:
-            near = get_close_matches(name, CHECKS, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise ValueError(f"there is no check {name!r}; {hint}there are {', '.join(CHECKS)}")
+            raise ValueError(f"there is no check {name!r}; {_hint(name, CHECKS)}there are {', '.join(CHECKS)}")
     return [name for name in CHECKS if (only is None or name in only) and name not in skip]
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def _result(name: str, env: EnvLike, given: Mapping[str, Any]) -> Result:

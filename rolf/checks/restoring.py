@@ -100,11 +100,12 @@ def _there_and_back(trial: Trial, player: Player, seed: int) -> None:
 def _saved(trial: Trial, player: Player) -> Any:
     """Return a kept moment: this one, or where the environment refuses to keep it, saying so, one soon after."""
     env: Any = player.env
+    reason = ""
     for _ in range(trial.steps):
         try:
             saved = env.save()
         except ACCIDENTS:
-            player.asked(Call("save", "saved = env.save()"), env.save)
+            return player.asked(Call("save", "saved = env.save()"), env.save)
         except Exception as error:  # noqa: BLE001 - in whichever way it says so
             reason = str(error)
             if player.over:

@@ -49,17 +49,16 @@ def command(
 
     if "" not in sys.path:  # an installed command does not look in the working directory, where a module often lies
         sys.path.insert(0, "")
-    settings: dict[str, Any] = {
-        "only": list(only) or None,
-        "skip": skip,
+    settings = {
+        "seeds": seeds or None,
         "steps": steps,
         "processes": processes,
         "vector_kwargs": None if vector_kwargs is None else _mapping("--vector-kwargs", vector_kwargs),
         "actions": None if actions is None else _named(actions),
     }
-    if seeds:
-        settings["seeds"] = seeds
-    report = _checked(env_id, _mapping("--kwargs", kwargs), {**settings, "tell": tell})
+    given = {name: value for name, value in settings.items() if value is not None}
+    wanted: dict[str, Any] = {"only": list(only) or None, "skip": skip, "tell": tell}
+    report = _checked(env_id, _mapping("--kwargs", kwargs), {**wanted, **given})
     click.echo(str(report).rpartition("\n")[2], err=as_json)
     if not report.passed:
         raise SystemExit(1)
@@ -83,7 +82,7 @@ def _mapping(option: str, text: str) -> dict[str, Any]:
     except ValueError as error:
         raise WrongUsage(f"{option} {text!r} is no JSON: {error}") from error
     if not isinstance(read, dict):
-        raise WrongUsage(f"{option} {text!r} is no JSON object; give e.g. '{{\"task\": \"git-dirty-pull\"}}'")
+        raise WrongUsage(f'{option} {text!r} is no JSON object; give e.g. \'{{"task": "git-dirty-pull"}}\'')
     return read
 
 

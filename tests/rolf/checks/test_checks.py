@@ -403,3 +403,8 @@ def test_a_report_raises_what_failed() -> None:
 def test_a_check_that_is_none_is_told(name: str) -> None:
     with pytest.raises(ValueError, match="there is no check 'seedling'; did you mean 'seeding'"):
         check_all(SOUND, **{name: ["seedling"]})  # type: ignore[arg-type]
+
+
+def test_a_setting_that_no_check_takes_is_told() -> None:
+    with pytest.raises(TypeError, match="no check takes 'stps'; did you mean 'steps'"):
+        check_all(SOUND, stps=3)
