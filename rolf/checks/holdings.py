@@ -22,7 +22,7 @@ def held(pid: int | None = None) -> dict[str, set[str]]:
         "threads": set(_threads()),
         "open files": set(_open_files()),
         "temporary files": {str(path) for path in Path(tempfile.gettempdir()).iterdir()},
-        "mounts": {line.split(" - ")[0].split()[4] for line in _lines("/proc/self/mountinfo")},
+        "mounts": {"{4} ({0})".format(*line.split()) for line in _lines("/proc/self/mountinfo")},
     }
 
 

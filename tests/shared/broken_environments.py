@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import os
 import random
 import subprocess
@@ -18,6 +19,8 @@ from gymnasium import spaces
 from gymnasium.envs.registration import register
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+CLONE_NEWNS = 0x20000  # linux/sched.h
+MS_REC, MS_PRIVATE = 0x4000, 0x40000  # linux/mount.h
 LENGTH = 12
 """Steps of an episode."""
 ACTIONS = (2, 2)
@@ -522,6 +525,22 @@ class NeedsClose(Sound):
         self.over.set()
 
 
+class LeavesMounts(Sound):
+    """Mounts something over /media, in a mount namespace that goes with the process."""
+
+    unshared = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        libc = ctypes.CDLL(None, use_errno=True)
+        if not self.unshared:
+            type(self).unshared = True
+            assert libc.unshare(CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())
+            assert libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None) == 0, os.strerror(ctypes.get_errno())
+        assert libc.mount(b"tmpfs", b"/media", b"tmpfs", 0, None) == 0, os.strerror(ctypes.get_errno())
+
+
+register(id="LeavesMounts-v0", entry_point=LeavesMounts)
 LEAKS = tuple(env_id for env_id, checks in FAULTS.items() if checks == ("no_leaks",))
 register(id="Sound-v0", entry_point=Sound, vector_entry_point=Rows)
 SOUND = "broken_environments:Sound-v0"
