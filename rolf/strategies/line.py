@@ -184,6 +184,7 @@ def line_variants(templates: Sequence[str] = (TEMPLATE,), *, levels: Sequence[in
         raise ValueError("line_variants needs a template; leave the argument out, or give names of templates")
 
     def told(drawn: tuple[str, Mapping[str, int]]) -> str:
-        return "+".join([drawn[0], *(f"{family}:{level}" for family, level in drawn[1].items() if level)])
+        # In the order of an id, whatever order they were drawn in.
+        return "+".join([drawn[0], *(f"{family}:{drawn[1][family]}" for family in FAMILIES if drawn[1][family])])
 
     return st.tuples(st.sampled_from(list(templates)), perturbations(levels=levels)).map(told)

@@ -34,20 +34,22 @@ _filters = st.sampled_from(FILTERS)
 _statuses = st.integers(0, 255).map(str)
 
 
-@st.composite
-def statement(draw: st.DrawFn, place: Place, depth: int, loops: int = LOOPS) -> str:
-    """Draw a command that holds others, so many levels deep at most.
-
-    A function that draws, and no strategy put together from strategies: those are told in full when one fails, and
-    this one, in full, would take megabytes.
+def statement(place: Place, depth: int, loops: int = LOOPS) -> Text:
+    """Return commands that hold others, so many levels deep at most.
 
     Args:
-        draw: Given by Hypothesis.
         place: The names that may be touched.
         depth: Levels below this one.
         loops: How many loops may still be within each other.
     """
-    return draw(_forms(place, depth, loops) if depth else simple(place))
+    return _statement(place, depth, loops) if depth else simple(place)
+
+
+@st.composite
+def _statement(draw: st.DrawFn, place: Place, depth: int, loops: int) -> str:
+    # A function that draws, and no strategy put together from strategies: Hypothesis tells those in full where one
+    # fails, and this one, in full, would take megabytes.
+    return draw(_forms(place, depth, loops))
 
 
 @cache
