@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -173,17 +173,15 @@ def compare(env: gymnasium.Env[Any, Any], trajectory: Trajectory, path: str) -> 
             episodes, in_episode = episodes + 1, 0
         elif line.kind == "step":
             in_episode += 1
-        latest = _again(env, line, latest)
-        found = _first_difference(line, latest, volatile, sparse=sparse)
-        if found is not None:
-            field, recorded, got = found
+        latest = again(env, line, latest)
+        for field, recorded, got in line_differences(line, latest, volatile, sparse=sparse):
             at = Divergence(line.number, episodes - 1, max(0, in_episode - 1), field, *shortened(recorded, got))
             return Report(path, env_id, episodes, steps, at, trajectory.cut)
         steps += line.kind == "step"
     return Report(path, env_id, episodes, steps, None, trajectory.cut)
 
 
-def _again(env: gymnasium.Env[Any, Any], line: Line, before: dict[str, Any]) -> dict[str, Any]:
+def again(env: gymnasium.Env[Any, Any], line: Line, before: dict[str, Any]) -> dict[str, Any]:
     """Do what a line says was done and return what came of it, in the line's own terms."""
     content = line.content
     if line.kind == "reset":
@@ -219,10 +217,10 @@ def final_state(env: gymnasium.Env[Any, Any], info: Mapping[str, Any]) -> dict[s
     return told
 
 
-def _first_difference(
+def line_differences(
     line: Line, got: Mapping[str, Any], volatile: Sequence[str], *, sparse: bool
-) -> tuple[str, Any, Any] | None:
-    """Return (field, recorded, got) of the first thing that differs.
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (field, recorded, got) for each thing that differs.
 
     Args:
         line: What was recorded.
@@ -232,8 +230,4 @@ def _first_difference(
     """
     for field in COMPARED[line.kind]:
         if field in line.content or (field in got and not sparse):
-            pair = (line.content.get(field, ABSENT), got.get(field, ABSENT))
-            found = next(differences(field, *pair, volatile), None)
-            if found is not None:
-                return found
-    return None
+            yield from differences(field, line.content.get(field, ABSENT), got.get(field, ABSENT), volatile)

@@ -253,7 +253,8 @@ def _told(looked: Validation, seconds: float) -> str:
     count = looked.problems.count
     name = looked.folder.name
     if looked.valid:
-        return f"ok       {name}: {len(looked.rows)} episodes, {looked.again} played again; {seconds:.1f} s"
+        head = f"ok       {name}: {len(looked.rows)} episodes, {looked.again} played again; {seconds:.1f} s"
+        return "\n".join([head, *(f"{'':9}note: {note}" for note in looked.notes)])
     more = count - len(looked.problems.kept)
     lines = [str(problem) for problem in looked.problems] + ([f"and {more} more"] if more else [])
     head = f"REFUSED  {name}: {count} problem{'s' * (count > 1)}; {seconds:.1f} s"
@@ -269,6 +270,7 @@ def _plain(looked: Validation, seconds: float) -> dict[str, Any]:
         "episodes": len(looked.rows),
         "played_again": looked.again,
         "problems": looked.problems.as_json(),
+        "notes": looked.notes,
         "problem_count": looked.problems.count,
         "seconds": round(seconds, 3),
     }

@@ -18,7 +18,7 @@ from rolf.leaderboard.history import Histories
 from rolf.leaderboard.problem import Problems
 from rolf.leaderboard.rows import FILE, TRAJECTORY
 from rolf.leaderboard.submission import Row
-from rolf.leaderboard.world import World, world
+from rolf.leaderboard.world import World, made_out, world
 from rolf.output import SUFFIX
 from rolf.trajectory import FORMAT, Line, Trajectory, TrajectoryError
 from rolf.variant import Split, Variant
@@ -82,11 +82,13 @@ class Evidence:
     def _origin(self, numbered: Numbered, recorded: Recorded, variant: Variant) -> None:
         """Compare what was played with what was to be played."""
         row, asked = numbered[1], world(variant)
-        kwargs = asked.kwargs if recorded.kind == "actions" else asked.settings
+        stepped = recorded.kind == "steps"
+        kwargs = asked.settings if stepped else asked.kwargs
+        wrappers = made_out(variant) if stepped else asked.wrappers
         pairs: list[tuple[str, Any, Any]] = [
             ("env_id", recorded.env_id, asked.env_id),
             ("kwargs", recorded.kwargs, kwargs),
-            ("wrappers", list(recorded.wrappers), asked.wrappers),
+            ("wrappers", list(recorded.wrappers), wrappers),
             ("seed", recorded.seed, variant.attempt_seed(row.attempt)),
         ]
         if recorded.header is not None and recorded.steps is not None:

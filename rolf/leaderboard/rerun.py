@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rolf.evaluation.recording import Recorded, located
 from rolf.leaderboard import intake
+from rolf.leaderboard.contest import Contest
 from rolf.leaderboard.evidence import Evidence, Numbered, episodes
+from rolf.leaderboard.leeway import Repetition, repeated
 from rolf.leaderboard.problem import Problems
-from rolf.replay import as_trajectory, compare, final_state
-from rolf.trajectory import Trajectory
-from rolf.variant import Split, Variant
+from rolf.leaderboard.submission import Row
 
 REFUSALS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What environments raise at an action that is none."""
 MACHINE = (OSError, RuntimeError)
 """What they raise where this machine fails."""
+PACKAGES = "if it was played with other packages than are installed here, install those"
 
 
 def chosen(evidence: Evidence, count: int, seed: int) -> list[Numbered]:
@@ -36,43 +38,53 @@ def chosen(evidence: Evidence, count: int, seed: int) -> list[Numbered]:
     return sorted({numbered[0]: numbered for numbered in picked}.values())
 
 
-def rerun(folder: Path, split: Split, rows: Sequence[Numbered], problems: Problems) -> int:
-    """Do episodes again; return how many came out the same."""
-    same = 0
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What came of playing episodes again."""
+
+    same: int
+    """How many came to the same."""
+    notes: tuple[str, ...]
+    """Where something differed that may."""
+
+
+def rerun(folder: Path, found: Contest, rows: Sequence[Numbered], problems: Problems) -> Rerun:
+    """Play good episodes again, and note what speaks against them."""
+    same, notes = 0, []
     for (_, row), recorded in episodes(folder, rows, problems):
         name = f"{intake.FOLDER}/{row.trajectory.partition('#')[0]}"
+        what = f"played again, variant {row.index}, attempt {row.attempt}"
+        advice, line = "hand in what was played, and all of it", None
         try:
-            found = again(split.variants[row.index], recorded, row.trajectory)
+            repetition = repeated(found.split.variants[row.index], recorded, located(row.trajectory)[1] or 1)
         except REFUSALS as error:
-            found = f"its actions cannot be taken: {type(error).__name__}: {error!s:.300}", None, ""
+            said = f"its actions cannot be taken: {type(error).__name__}: {error!s:.300}"
         except MACHINE as error:
-            found = f"this machine cannot play it again: {error!s:.300}", None, "validate it again, or elsewhere"
-        if found is None:
-            same += 1
-            continue
-        said, line, advice = found
-        what = f"played again, variant {row.index}, attempt {row.attempt}: {said}"
-        problems.add(name, what, line=line, advice=advice or "hand in what was played, and all of it")
-    return same
+            said, advice = f"this machine cannot play it: {error!s:.300}", "validate it again, or elsewhere"
+        else:
+            said = _against(row, recorded, repetition, found)
+            if repetition.wrong is not None:
+                line, advice = repetition.wrong.line, PACKAGES
+            if not said:
+                same += 1
+                notes += [f"{name}: {what}: {place}" for place in repetition.passed[:1]]
+                continue
+        problems.add(name, f"{what}: {said}", line=line, advice=advice)
+    return Rerun(same, tuple(notes))
 
 
-def again(variant: Variant, recorded: Recorded, trajectory: str) -> tuple[str, int | None, str] | None:
-    """Play a recorded episode in its variant's environment; return what differs, at which line, and advice, or None.
-
-    Nothing of the recording's header is used: the environment, its arguments and wrappers are those of the variant.
-    """
-    env = variant.make()
-    try:
-        recipe = as_trajectory(recorded, located(trajectory)[1] or 1)
-        header = {"env_id": variant.env_id, "volatile": list(env.metadata.get("volatile", ()))}
-        report = compare(env, Trajectory(header | {"format": recipe.header["format"]}, recipe.lines, None), trajectory)
-        if report.divergence is not None:
-            found = report.divergence
-            where = f"step {found.step}: {found.field} differs: recorded {found.recorded}, got {found.got}"
-            return where, found.line, "if it was played with other packages than are installed here, install those"
-        left = str(final_state(env, recorded.ending.info).get("state_digest", ""))
-        if left != recorded.state_digest:
-            return f"the state left behind differs: recorded {recorded.state_digest!r:.80}, got {left!r}", None, ""
-        return None
-    finally:
-        env.close()
+def _against(row: Row, recorded: Recorded, repetition: Repetition, found: Contest) -> str:
+    """Return what speaks against an episode; empty: nothing."""
+    if repetition.wrong is not None:
+        return str(repetition.wrong)
+    told = any(place.field in ("state_digest", "info.state_digest") for place in repetition.passed)
+    if repetition.state_digest != recorded.state_digest and not told:
+        return f"the state left behind differs: recorded {recorded.state_digest!r}, got {repetition.state_digest!r}"
+    ending = replace(recorded.ending, info=repetition.info) if recorded.actions else recorded.ending
+    measured = found.measure(found.split.variants[row.index], ending)
+    if (measured.success, measured.score, measured.fault) != (row.success, row.score, ""):
+        return (
+            f"it comes to success {measured.success}, score {measured.score}, fault {measured.fault!r}; "
+            f"recorded are {row.success} and {row.score}"
+        )
+    return ""

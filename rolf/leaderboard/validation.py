@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from rolf.leaderboard import claims, intake, rows
 from rolf.leaderboard.contest import Contest, Contests, Find
 from rolf.leaderboard.evidence import Evidence, Numbered, episodes, unused
 from rolf.leaderboard.problem import Problems
-from rolf.leaderboard.rerun import chosen, rerun
+from rolf.leaderboard.rerun import Rerun, chosen, rerun
 from rolf.leaderboard.submission import Lock, Row, Submission, document
 from rolf.variant import digest
 
@@ -45,9 +45,9 @@ class Validation:
     """None: its split is not known here."""
     rows: tuple[Row, ...] = ()
     again: int = 0
-    """Episodes that were played again and came out the same."""
-    notes: tuple[str, ...] = field(default=())
-    """What a reader should know and what is no problem."""
+    """Episodes that were played again and came to the same."""
+    notes: tuple[str, ...] = ()
+    """Where something differed that may (``rolf.leaderboard.leeway``)."""
 
     @property
     def valid(self) -> bool:
@@ -119,7 +119,8 @@ def validate(
         return Validation(folder, problems, whole, submission, found)
     look = _Look(folder, submission, lock, found, problems)
     again = look.at(files, count, int.from_bytes(os.urandom(8), "big") if seed is None else seed)
-    return Validation(folder, problems, whole, submission, found, tuple(row for _, row in look.rows), again)
+    rows_read = tuple(row for _, row in look.rows)
+    return Validation(folder, problems, whole, submission, found, rows_read, again.same, again.notes)
 
 
 def content_digest(folder: Path, files: Mapping[str, int]) -> str:
@@ -141,8 +142,8 @@ class _Look:
         self._problems = problems
         self.rows: list[Numbered] = []
 
-    def at(self, files: Mapping[str, int], count: int | None, seed: int) -> int:
-        """Look at everything; return how many episodes were played again and came out the same."""
+    def at(self, files: Mapping[str, int], count: int | None, seed: int) -> Rerun:
+        """Look at everything; return what came of playing episodes again."""
         split, problems = self._found.split, self._problems
         attempts, before = claims.attempts(self._submission, split), len(problems)
         self.rows = rows.read(self._folder, attempts * len(split) + 1, problems)
@@ -160,7 +161,7 @@ class _Look:
         for numbered, recorded in episodes(self._folder, there, problems, whole=True):
             evidence.examine(numbered, recorded)
         picked = evidence.good if count is None else chosen(evidence, count, seed)
-        return rerun(self._folder, split, picked, problems)
+        return rerun(self._folder, self._found, picked, problems)
 
 
 def _has_place(row: Row, variants: int) -> bool:

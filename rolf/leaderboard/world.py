@@ -6,13 +6,14 @@ Nothing that a stranger's file names is imported, made or run here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from rolf.trajectory import jsonable
-from rolf.variant import Variant
+from rolf.variant import Variant, canonical
 
 OUTSIDE = ("disable_env_checker", "max_episode_steps", "render_mode")
 """Arguments of `gymnasium.make` that are not the environment's."""
@@ -28,6 +29,7 @@ class World:
     settings: Mapping[str, Any]
     """With those that the environment was registered with."""
     wrappers: list[Any]
+    """As the variant has them."""
     max_episode_steps: int | None
     volatile: list[str]
 
@@ -45,6 +47,21 @@ def world(variant: Variant) -> World:
     wrappers = [jsonable(dict(wrapper)) for wrapper in variant.wrappers]
     limit = given.get("max_episode_steps", steps)
     return World(variant.env_id, jsonable(given), jsonable(settings), wrappers, limit, list(volatile))
+
+
+def made_out(variant: Variant) -> list[Any]:
+    """Return a variant's wrappers as a recorder writes them: with every argument, those that were not given too."""
+    wrappers = canonical([dict(wrapper) for wrapper in variant.wrappers])
+    if wrappers not in _MADE_OUT:
+        with closing(variant.make()) as env:
+            assert env.spec is not None, "made by gymnasium.make"
+            told = [jsonable(asdict(wrapper)) for wrapper in env.spec.additional_wrappers]
+        _MADE_OUT[wrappers] = told
+    return _MADE_OUT[wrappers]
+
+
+_MADE_OUT: dict[bytes, list[Any]] = {canonical([]): []}
+"""Wrappers as variants have them, in canonical form -> as recorders write them."""
 
 
 @cache
