@@ -43,7 +43,9 @@ def assert_reproduces(failure: CheckFailed, env_id: str) -> None:
         run(failure.reproduction.replace(env_id, SOUND))
 
 
-def test_a_sound_environment_passes_all_checks() -> None:
+def test_a_sound_environment_passes_all_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fresh processes have no warnings either."""
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
     report = check_all(SOUND)
     assert [result.check for result in report.results] == list(CHECKS)
     assert {result.state for result in report.results} == {State.PASSED}, str(report)
