@@ -18,13 +18,13 @@ _PYC_HEADER = 16
 
 
 def is_normalised(name: bytes, size: int) -> bool:
-    """Return whether a file of this name may need it; only such files have to be in memory as a whole."""
-    return (name == b"index" or name.endswith(b".pyc")) and size <= 64 << 20
+    """Return whether a file of this name, or path, may need it; only such files have to be in memory as a whole."""
+    return (_last(name) == b"index" or name.endswith(b".pyc")) and size <= 64 << 20
 
 
 def normalise(name: bytes, content: bytes) -> bytes:
     """Return the content without figures that two equal runs do not share."""
-    if name == b"index" and content.startswith(b"DIRC"):
+    if _last(name) == b"index" and content.startswith(b"DIRC"):
         for hash_size in _HASH_SIZES:
             plain = _index(content, hash_size)
             if plain is not None:
@@ -32,6 +32,10 @@ def normalise(name: bytes, content: bytes) -> bytes:
     if name.endswith(b".pyc") and len(content) >= _PYC_HEADER and content[4:8] == bytes(4):
         return content[:8] + bytes(4) + content[12:]
     return content
+
+
+def _last(path: bytes) -> bytes:
+    return path.rpartition(b"/")[2]
 
 
 def _index(content: bytes, hash_size: int) -> bytes | None:

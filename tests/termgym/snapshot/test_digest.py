@@ -147,7 +147,9 @@ def test_only_what_changed_is_read_again() -> None:
     run_as("user", count_reads)
 
 
-def test_a_diff_names_an_index_by_what_is_in_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", ["", "repo/.git/"])
+@pytest.mark.parametrize("backend", ["manifest", "rsync"])
+def test_a_diff_names_an_index_by_what_is_in_it(tmp_path: Path, backend: str, folder: str) -> None:
     """A rewrite that brings only new clock and inode figures is no other content, or no replay would be equal."""
     index = b"DIRC" + (2).to_bytes(4, "big") + (1).to_bytes(4, "big")
     entry = bytes(24) + (0o100644).to_bytes(4, "big") + bytes(12) + b"\1" * 20 + (1).to_bytes(2, "big") + b"f\0"
@@ -156,13 +158,15 @@ def test_a_diff_names_an_index_by_what_is_in_it(tmp_path: Path) -> None:
     other = index + padded.replace(b"\1" * 20, b"\3" * 20) + b"\4" * 20
     base = tmp_path / "base"
     base.mkdir()
-    (base / "index").write_bytes(index + padded + b"\5" * 20)
+    place = f"{folder}index"
+    (base / place).parent.mkdir(parents=True, exist_ok=True)
+    (base / place).write_bytes(index + padded + b"\5" * 20)
     (tmp_path / "work").mkdir()
-    snapshot = open_snapshot(base, tmp_path / "work", backend="manifest")
+    snapshot = open_snapshot(base, tmp_path / "work", backend=backend)
     try:
-        (snapshot.live / "index").write_bytes(fresh)
+        (snapshot.live / place).write_bytes(fresh)
         assert [change.kind for change in snapshot.diff()] == [ChangeKind.MTIME]
-        (snapshot.live / "index").write_bytes(other)
+        (snapshot.live / place).write_bytes(other)
         assert [change.kind for change in snapshot.diff()] == [ChangeKind.CONTENT]
     finally:
         snapshot.close()
