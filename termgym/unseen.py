@@ -49,10 +49,10 @@ def _style(task: str) -> str:
 
 
 def _wrapper(name: str) -> Mapping[str, Any]:
-    """Return the wrapper with every argument written out, as recordings have it, whatever becomes of the defaults."""
+    """Return the wrapper as recordings have it: with the arguments that differ from its defaults."""
     unseen = dict.fromkeys(("prompts", "layouts", "names"), "held-out")
     return {
         "name": "RotateInterface",
         "entry_point": "rolf_wrappers.rotate_interface:RotateInterface",
-        "kwargs": {"styles": [name], **unseen, "subsets": ["all"], "every": "episode", "history": False},
+        "kwargs": {"styles": [name], **unseen},
     }
