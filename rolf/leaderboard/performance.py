@@ -10,6 +10,7 @@ import random
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,10 @@ from rolf.evaluation.evaluable import Batched
 from rolf.evaluation.loading import check_policy, describe, find_policy, load, plays_blocks
 from rolf.evaluation.origin import origin
 from rolf.evaluation.policy import Policy, Start
+from rolf.evaluation.recording import Recorded
 from rolf.evaluation.single import Played, play
+from rolf.leaderboard.evidence import episodes
+from rolf.leaderboard.problem import Problems, quoted
 from rolf.leaderboard.submission import Row
 from rolf.leaderboard.validation import Validation
 from rolf.variant import Variant
@@ -72,13 +76,16 @@ def performed(looked: Validation, policy: str, arguments: Mapping[str, Any], var
             raise ValueError(
                 f"{policy!r} declares {key} = {getattr(declared, key)}, its submission {getattr(said, key)}"
             )
+    problems = Problems()
     with tempfile.TemporaryDirectory() as folder:
-        for row in picked:
+        for (_, row), recorded in episodes(looked.folder, list(enumerate(picked)), problems):
             variant, path = split.variants[row.index], Path(folder) / "again.jsonl.gz"
-            _compare(row, _again(player, variant, row, path, said.privileged), "")
+            _compare(row, recorded, _again(player, variant, row, path, said.privileged), "")
             if said.deterministic and not plays_blocks(player, variant.env_id):
                 again = _again(Reseeded(player), variant, row, path, said.privileged)
-                _compare(row, again, " when given other random numbers, though it is declared deterministic")
+                _compare(row, recorded, again, " when given other random numbers, though it is declared deterministic")
+    for problem in problems:
+        raise ValueError(str(problem))
     return len(picked)
 
 
@@ -91,12 +98,15 @@ def _again(player: Any, variant: Variant, row: Row, path: Path, privileged: bool
     return play(variant, row.attempt, player, privileged=privileged, path=path, where=where)
 
 
-def _compare(row: Row, played: Played, when: str) -> None:
-    where = f"variant {row.index} ({row.variant}), attempt {row.attempt}"
-    if played.recorded is None or played.fault:
+def _compare(row: Row, recorded: Recorded, played: Played, when: str) -> None:
+    """Compare what a policy does with what was recorded; what it sees may differ, as clocks do."""
+    where, again = f"variant {row.index} ({row.variant}), attempt {row.attempt}", played.recorded
+    if again is None or played.fault:
         raise ValueError(f"{where}: the machine failed: {played.fault}; try again")
-    if played.recorded.digest != row.trajectory_digest:
-        raise ValueError(
-            f"{where}: the policy did something else{when}: the trajectory's digest is {played.recorded.digest}, "
-            f"recorded is {row.trajectory_digest}; the submission does not come from this policy as it is here"
-        )
+    wrong = f"{where}: the policy did something else{when}"
+    advice = "the submission does not come from this policy as it is here"
+    for step, (was, done) in enumerate(zip_longest(recorded.actions, again.actions)):
+        if was != done:
+            raise ValueError(f"{wrong}: at step {step} {quoted(done)}, recorded is {quoted(was)}; {advice}")
+    if list(recorded.ending.rewards) != list(again.ending.rewards):
+        raise ValueError(f"{where}: the same actions came to other rewards{when}; {advice}")

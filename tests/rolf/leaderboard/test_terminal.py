@@ -90,3 +90,27 @@ def test_commands_of_a_stranger_run_in_the_sandbox_of_the_split(
     assert ("played again" in text) is sealed
     assert not mark.exists()
     assert not Path(f"/var/tmp/{mark.parent.name}").exists()
+
+
+def test_an_honest_submission_may_look_at_the_clock(evaluated: Any, look: Look) -> None:
+    """Names drawn at random and the times of files are others when an episode is played again."""
+    split = find_split("term-v1/unseen-world[:1]")
+    looked = look(evaluated(split, "clock_policies:Looker", 1), count=None)
+    assert [str(problem) for problem in looked.problems] == []
+    assert looked.again == 1
+    (note,) = looked.notes
+    assert "step 0: observation.stdout differs" in note
+
+
+def test_a_policy_that_looks_at_the_clock_cannot_make_up_what_else_it_saw(
+    evaluated: Any, copied: Any, look: Look
+) -> None:
+    split = find_split("term-v1/unseen-world[:1]")
+    folder = copied(evaluated(split, "clock_policies:Looker", 1))
+    trajectory = read_rows(folder)[0]["trajectory"]
+    lines = read_lines(folder / "trajectories" / trajectory)
+    seen = lines[3]["observation"]
+    assert seen["stdout"] == "always the same\n"
+    edit_line(folder, trajectory, 3, observation=seen | {"stdout": "all is well\n"})
+    reseal(folder)
+    assert "played again, variant 0, attempt 0: step 1: observation.stdout differs" in said(look(folder, count=None))
