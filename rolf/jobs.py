@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from types import FrameType
@@ -72,7 +73,9 @@ class _Worker(Generic[Piece, Result]):
         self._work = work
         self.pipe, far = context.Pipe()
         self.process: SpawnProcess = context.Process(target=_work, args=(work, os.getpid(), far))
-        # ^C reaches the whole group: the process begins deaf to it, until it has a handler.
+        # ^C reaches the whole group: the process begins deaf to it, until it has a handler. The tracker, which the first
+        # process would start, unblocks the signal.
+        resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
