@@ -73,8 +73,8 @@ class _Worker(Generic[Piece, Result]):
         self._work = work
         self.pipe, far = context.Pipe()
         self.process: SpawnProcess = context.Process(target=_work, args=(work, os.getpid(), far))
-        # ^C reaches the whole group: the process begins deaf to it, until it has a handler. The tracker, which the first
-        # process would start, unblocks the signal.
+        # ^C reaches the whole group: the process begins deaf to it, until it has a handler. The tracker, which the
+        # first process would start, unblocks the signal.
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
