@@ -53,6 +53,8 @@ URLS = (
     "https://good.example@evil.example/",
     "https://evil.example/\u202egnp",
     "file:///etc/passwd",
+    f"javascript://example.org/%0a{CANARY}",
+    "ftp://example.org/x",
     'https://example.org/" onclick="window.canary=1',
     f"https:{MARKUP[0]}",
 )
@@ -128,7 +130,9 @@ def opened(window: Browser, hostile: Made, place: int) -> None:
 
 def test_nothing_of_it_runs_and_nothing_is_fetched(window: Browser, hostile: Made) -> None:
     window.open(hostile.path)
-    for opener in window.all(".open"):
+    openers = window.all(".open")
+    assert len(openers) == 3
+    for opener in openers:
         window.run("arguments[0].click()", opener)
         window.run("for (const each of document.querySelectorAll('details')) each.open = true")
         if window.all(".player"):
@@ -158,7 +162,10 @@ def test_the_page_has_no_element_that_is_not_its_own(window: Browser, hostile: M
     strangers = (
         "iframe, object, embed, base, link, img, audio, video, form[action], textarea, [onerror], [onload], [onfocus]"
     )
-    for opener in window.all(".open"):
+    assert window.run(script, strangers) == []
+    openers = window.all(".open")
+    assert len(openers) == 3
+    for opener in openers:
         window.run("arguments[0].click()", opener)
         assert window.run(script, strangers) == []
     assert window.run("return document.querySelectorAll('meta').length") == 5

@@ -85,7 +85,7 @@ def test_web_addresses_are_followed(address: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [None, 5, "", "javascript:alert(1)", "JAVASCRIPT:alert(1)", "https:alert(1)", "//x.org", "data:text/html,x",
-     "https://user@x.org", "https://x.org/\u202e", "https://x.org/ y", "\thttps://x.org", "http://[x", "ftp://x.org",
+     "https://user@x.org", "https://x.org/\u202e", "https://x.org/ y", "\thttps://x.org", "http://[x", "ftp://x.org", "javascript://x.org/%0aalert(1)",
      "https://" + "x" * 3_000],
 )  # fmt: skip
 def test_other_addresses_are_not(address: object) -> None:
