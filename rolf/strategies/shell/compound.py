@@ -96,7 +96,7 @@ def _pipes(inner: Text, place: Place) -> Sequence[Text]:
         filled("{{ {one}; }} > {file} 2>&1", one=simple(place), file=place.file),
         filled("{{ {one}; }} 2> /dev/null", one=inner),
         filled("{{ {one}; }} < {file}", one=simple(place), file=place.file),
-        filled('echo "$({one})"', one=simple(place)),
+        filled('echo "$( {one} )"', one=simple(place)),  # the blanks: a subshell would make it "$((", arithmetic
         filled('( {one}; echo "${{PIPESTATUS[@]}}" )', one=filled("{one} | cat", one=simple(place))),
     )
 
