@@ -6,7 +6,9 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import broken_environments
@@ -74,7 +76,8 @@ def test_a_fault_fails_its_check_and_no_other_in_fresh_processes_too(env_id: str
 
 
 @pytest.mark.parametrize("env_id", LEAKS, ids=name)
-def test_what_leaks_passes_every_other_check(env_id: str) -> None:
+def test_what_leaks_passes_every_other_check(env_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     try:
         report = check_all(env_id, processes=0, skip=["no_leaks"])
     finally:
@@ -130,14 +133,14 @@ def test_mounts_that_are_left_are_named() -> None:
 
 
 @pytest.mark.parametrize("kind", ["LeavesTemporaryFiles", "NeedsClose"])
-def test_what_is_left_is_left_again(kind: str) -> None:
+def test_what_is_left_is_left_again(kind: str, tmp_path: Path) -> None:
     """The program runs elsewhere: it leaves something behind, after all."""
     env_id = f"broken_environments:{kind}-v0"
     with pytest.raises(CheckFailed) as caught:
         check_no_leaks(env_id, patience=0.2)
     for asked, code in ((env_id, 1), (SOUND, 0)):
         program = caught.value.reproduction.replace(env_id, asked)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
         command = [sys.executable, "-W", "error", "-c", program]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
         assert done.returncode == code, done.stderr
