@@ -19,7 +19,7 @@ from rolf.interface.tool import Tool
 from rolf.interface.wording import bullets, usage
 
 RULE = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
-HEAD_LIMIT = 1 << 15
+HEAD_LIMIT = 1 << 14
 """Longest front matter [characters]; the YAML parser takes microseconds for each of them."""
 THOUGHT, TOOL = "thought", "tool"
 SHAPE = "---\ntool: NAME\nparameter: value\n---\ntext"
