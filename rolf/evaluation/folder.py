@@ -155,7 +155,6 @@ class Folder:
         """Write what counts of earlier runs, and leave the file open."""
         atomic.write(self.path / BEGUN, _document(self._identity.submission()))
         atomic.write(self.path / PARTIAL, b"".join(map(rows.line, kept)))
-        self._sweep(kept)
         self._file = (self.path / PARTIAL).open("ab")
 
     def _read(self) -> list[Episode]:
