@@ -229,6 +229,19 @@ def shown_program(error: BaseException) -> list[str]:
     return [line.strip() for note in error.__notes__ for line in note.splitlines() if re.match(r"\s*state[. ]", line)]
 
 
+def test_a_warning_after_the_end_is_enough() -> None:
+    """CartPole's way: it goes on, maybe back into its bounds, and has warned."""
+
+    class Warns(Walk):
+        def step(self, action: int) -> Any:
+            if self.over:
+                gymnasium.logger.warn("the walk is over")
+                return self.seen(), 0.0, False, False, {"steps": self.steps, "reward_terms": {}}
+            return super().step(action)
+
+    run_state_machine_as_test(EnvStateMachine.of(Warns), settings=LIMITS)
+
+
 def test_a_message_names_what_was_done() -> None:
     with pytest.raises(AssertionError) as caught:
         run_state_machine_as_test(EnvStateMachine.of(GoesOn), settings=LIMITS)

@@ -24,11 +24,11 @@ Task = EnvStateMachine.of(
 )
 
 TestCartPole = CartPole.TestCase
-TestCartPole.settings = settings(QUICK, max_examples=25, stateful_step_count=25)
+TestCartPole.settings = settings(QUICK, max_examples=15, stateful_step_count=25)
 TestLine = Line.TestCase
-TestLine.settings = settings(QUICK, max_examples=12, stateful_step_count=20)
+TestLine.settings = settings(QUICK, max_examples=6, stateful_step_count=15)
 TestLineInCommands = LineInCommands.TestCase
-TestLineInCommands.settings = settings(QUICK, max_examples=8, stateful_step_count=15)
+TestLineInCommands.settings = settings(QUICK, max_examples=6, stateful_step_count=15)
 TestTerminal = pytest.mark.slow(Terminal.TestCase)
 TestTerminal.settings = settings(QUICK, max_examples=3, stateful_step_count=10)
 TestTask = pytest.mark.slow(Task.TestCase)
