@@ -182,3 +182,22 @@ def test_a_band_is_the_interval_of_each_threshold(method: str) -> None:
             lambda scores, at=mark: float(performance_profile(scores, [at])[0]), SCORES, OWNER, method=method
         )
         assert (band.low[place], band.high[place]) == pytest.approx((alone.low, alone.high), abs=1e-9)
+
+
+def test_the_narrowest_interval_holds_its_estimate() -> None:
+    """Corrected for bias, hardly any level may leave it out: of a long tail, half of all resamples are not below it."""
+    tail = np.exp(2.0 * np.random.default_rng(6).standard_normal((15, 1)))
+    found = interval(mean, tail, level=0.01)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.estimate <= found.high
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_a_variant_keeps_as_many_attempts_as_count(method: str) -> None:
+    """Its faults are not drawn in place of them."""
+    counted = np.unique(np.isfinite(SCORES).sum(1))
+    for scores, counts in resampled(SCORES, OWNER, method, 100, 1):
+        assert set(np.isfinite(scores).sum(2)[counts > 0].tolist()) <= set(counted.tolist())
+        if method == "stratified":
+            assert (np.isfinite(scores).sum(2) == np.isfinite(SCORES).sum(1)).all()
