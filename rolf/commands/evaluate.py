@@ -17,6 +17,8 @@ from rolf.commands.usage import WrongUsage
 
 if TYPE_CHECKING:
     from rolf.evaluation.evaluate import Advance, Outcome
+    from rolf.evaluation.loading import Spec
+    from rolf.variant import Split
 
 PAUSE = 5.0
 """Between two lines of progress where nobody looks at a bar [s]."""
@@ -85,20 +87,17 @@ def command(
     from rolf.evaluation.errors import EvaluationError, FolderError
     from rolf.evaluation.evaluate import evaluate
     from rolf.evaluation.identity import About
-    from rolf.evaluation.loading import find_policy
-    from rolf.splitting import find_split
 
     began = time.monotonic()
+    found, spec = _found(split, policy, args)
+    where = out or Path("submissions") / _file_name(f"{found.name}--{name or spec.name}")
     try:
-        found = find_split(split)
-        spec = find_policy(policy, dict.fromkeys(variant.env_id for variant in found.variants), args)
         about = About(name, description, ", ".join(authors), url)
-        where = out or Path("submissions") / _file_name(f"{found.name}--{name or spec.name}")
         with _progress() as report:
             outcome = evaluate(
                 found, spec, where, attempts=attempts, jobs=jobs, attribute=attribute, about=about, report=report
             )
-    except (LookupError, ValueError, FolderError) as error:
+    except (ValueError, FolderError) as error:
         raise WrongUsage(str(error)) from error
     except EvaluationError as error:
         raise click.ClickException(str(error)) from error
@@ -107,6 +106,19 @@ def command(
     _tell(outcome, where, time.monotonic() - began, as_json=as_json)
     if not outcome.valid:
         raise SystemExit(1)
+
+
+def _found(split: str, policy: str, args: dict[str, Any]) -> tuple[Split, Spec]:
+    """Return what is meant by the names of a split and a policy."""
+    from rolf.evaluation.errors import PolicyError
+    from rolf.evaluation.loading import find_policy
+    from rolf.splitting import find_split
+
+    try:
+        found = find_split(split)
+        return found, find_policy(policy, dict.fromkeys(variant.env_id for variant in found.variants), args)
+    except (LookupError, ValueError, PolicyError) as error:
+        raise WrongUsage(str(error)) from error
 
 
 def _file_name(text: str) -> str:

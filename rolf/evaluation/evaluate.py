@@ -18,7 +18,7 @@ from rolf.evaluation.errors import EvaluationError
 from rolf.evaluation.evaluable import Attributable, Batched
 from rolf.evaluation.folder import Folder
 from rolf.evaluation.identity import About, Identity
-from rolf.evaluation.loading import Spec, check_policy, describe, load, plays_blocks
+from rolf.evaluation.loading import Described, Spec, check_policy, describe, load, plays_blocks
 from rolf.evaluation.lock import lock
 from rolf.evaluation.origin import origin
 from rolf.evaluation.playing import Playing
@@ -88,46 +88,42 @@ def evaluate(
         EvaluationError: an environment is not here, or raised an error that no machine is to blame for.
     """
     attempts = attempts or split.attempts
-    if attempts * len(split) > MOST_EPISODES:
-        wrong = f"{attempts} attempts at {len(split):,} variants are {attempts * len(split):,} episodes"
-        raise ValueError(
-            f"{wrong}; at most {MOST_EPISODES:,} go into one result: fewer attempts, or a part of the split"
-        )
-    env_ids = {variant.env_id for variant in split.variants}
-    for variant in {variant.env_id: variant for variant in split.variants}.values():
-        _check_known(variant)
-    with redirect_stdout(sys.stderr):
-        player = load(policy)
-        check_policy(player, policy, env_ids)
-        described = describe(player, policy)
-        blocks = {env_id: _block(player, env_id) for env_id in env_ids}
-        del player  # whoever plays makes its own
+    _check_split(split, attempts)
+    described, blocks = _described(policy, {variant.env_id for variant in split.variants})
     _check_attributable(attribute, blocks)
-    identity = Identity(
-        split,
-        attempts,
-        policy,
-        described,
-        about or About(),
-        lock(split, attempts, policy, described, attribute=attribute),
-    )
-    with Folder(out, identity) as folder:
+    locked = lock(split, attempts, policy, described, attribute=attribute)
+    with Folder(out, Identity(split, attempts, policy, described, about or About(), locked)) as folder:
         todo = units(split, attempts, blocks.__getitem__)
         episodes = folder.kept(todo)
         known, kept = {(row.index, row.attempt) for row in episodes}, len(episodes)
-        total = attempts * len(split)
         tell = report or (lambda _: None)
-        tell(Advance(total, kept, ()))
-        playing = Playing(split, policy, folder.trajectories, attribute)
+        tell(Advance(attempts * len(split), kept, ()))
         left = [unit for unit in todo if unit.places[0] not in known]
-        with closing(done(playing, left, jobs)) as answers:
+        with closing(done(Playing(split, policy, folder.trajectories, attribute), left, jobs)) as answers:
             for _, answer in answers:
                 if isinstance(answer, EvaluationError):
                     raise answer
                 folder.add(answer)
                 episodes += answer
-                tell(Advance(total, kept, answer))
+                tell(Advance(attempts * len(split), kept, answer))
         return Outcome(folder.finish(episodes), rows.ordered(episodes), kept)
+
+
+def _check_split(split: Split, attempts: int) -> None:
+    """See that a split can be played here."""
+    if attempts * len(split) > MOST_EPISODES:
+        wrong = f"{attempts} attempts at {len(split):,} variants are {attempts * len(split):,} episodes"
+        raise ValueError(f"{wrong}; at most {MOST_EPISODES:,} go into one result: take fewer attempts, or [:N] of it")
+    for variant in {variant.env_id: variant for variant in split.variants}.values():
+        _check_known(variant)
+
+
+def _described(policy: Spec, env_ids: set[str]) -> tuple[Described, dict[str, int | None]]:
+    """Return what a policy says of itself, and in which environments it is played in blocks of how many."""
+    with redirect_stdout(sys.stderr):
+        player = load(policy)
+        check_policy(player, policy, env_ids)
+        return describe(player, policy), {env_id: _block(player, env_id) for env_id in env_ids}
 
 
 def _check_known(variant: Variant) -> None:
