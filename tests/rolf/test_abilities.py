@@ -136,6 +136,7 @@ class TestAdaptivity:
         ]
         reading = found.at(0.15)
         assert reading.estimate == pytest.approx((7 / 8 + 1 / 4) / 2)
+        assert found.at(0.1).estimate == pytest.approx(0.75 * 7 / 8 + 0.25 * 1 / 4)
         assert not reading.extrapolated
         left, right = (point.value for point in found.points)
         assert (reading.low, reading.high) == pytest.approx(((left.low + right.low) / 2, (left.high + right.high) / 2))
