@@ -38,6 +38,7 @@ function heading(episode, row) {
 
 function terminal(place, episode) {
   if (episode.instruction) place.append(element("blockquote", {}, episode.instruction));
+  if (episode.system) place.append(element("details", { class: "system" }, element("summary", {}, "What the interface tells beforehand"), element("pre", {}, episode.system)));
   const screen = element("div", { class: "player" });
   place.append(screen, element("p", { class: "note" }, "Played from the trajectory, at a pace to read by; how long a command took is not recorded."));
   player = AsciinemaPlayer.create({ data: episode.cast }, screen, {

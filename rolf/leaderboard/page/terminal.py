@@ -63,6 +63,7 @@ def terminal_view(recorded: Recorded, most: int) -> dict[str, Any]:
     return {
         "kind": "terminal",
         "instruction": printed(str(seen[0]["instruction"]), COMMAND),
+        "system": printed(str(begun["observation"].get("system", "")), most),
         "steps": shown,
         "steps_left_out": max(0, len(steps) - STEPS),
         "cast": Raw(recording.text()),
@@ -108,8 +109,14 @@ def _seen(observation: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a terminal shows; a message of a rotated interface as its output."""
     if observation.keys() >= SEEN:
         return {"instruction": "", "exit_code": [-1], **observation}
-    told = {"instruction": observation.get("system", ""), "exit_code": [-1]}
-    return {"stdout": observation["message"], "stderr": "", "cwd": "", **told}
+    # The first message is the instruction; of the others none is shown in its place.
+    return {
+        "stdout": observation["message"],
+        "stderr": "",
+        "cwd": "",
+        "instruction": observation["message"],
+        "exit_code": [-1],
+    }
 
 
 def _step(step: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any], most: int) -> dict[str, Any]:

@@ -165,7 +165,8 @@ def test_a_rotated_interface_is_a_terminal_too(window: Browser, tmp_path: Path) 
     assert window.texts(".step .command") == ["$ <call>1</call>", "$ <call>2</call>"]
     assert window.texts(".step .stdout") == ["result 1", "result 2"]
     assert "not understood: no call in it" in window.texts(".step .warn")
-    assert window.texts(".episode blockquote") == ["You may call tools."]
+    assert window.texts(".episode blockquote") == ["Mend it."]
+    assert window.texts(".episode .system pre") == ["You may call tools."]
 
 
 def test_of_many_checks_those_that_fail_are_seen_at_once(window: Browser, tmp_path: Path) -> None:
