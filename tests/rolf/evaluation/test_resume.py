@@ -25,7 +25,8 @@ SHELLS = ("link-structure/dangling@3", "rename-organise/same-content@4", "rename
 
 
 def started(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
-    command = [*ROLF, *map(str, arguments)]
+    # Without ROLF's warnings as errors: an interrupt may fall between the opening of a file and its being known.
+    command = [*(word for word in ROLF if word not in ("-W", "error")), *map(str, arguments)]
     return subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
