@@ -14,8 +14,8 @@ PAGE = Path(__file__).parent / "reference" / "leaderboard.md"
 HEAD = """# The leaderboard
 
 Where the policies stand that come with rolf. `python benchmarks/baselines.py` plays them, and
-`rolf board render submissions --html board.html` makes the page with profiles, curves, pairs and episodes. This summary is
-written by `python docs/leaderboard.py`. Put your own submission beside them:
+`rolf board render submissions --html board.html` makes the page with profiles, curves, pairs and episodes. This summary
+is written by `python docs/leaderboard.py`. Put your own submission beside them:
 [enter the leaderboard](../how-to/enter-the-leaderboard.md).
 
 Every figure is a mean with its 95 % interval for *new* variants of the same kind

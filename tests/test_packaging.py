@@ -95,7 +95,7 @@ def test_every_import_is_a_requirement() -> None:
         if root not in sys.stdlib_module_names and root not in SHELVES
         if not {normal(name) for name in providers.get(root, [])} & required
     }
-    # A part of pydantic, released with it; what makes a data file that is shipped; what `rolf.strategies` says it needs.
+    # A part of pydantic, released with it; what makes a data file that is shipped; what `rolf.strategies` names.
     assert undeclared - {"pydantic_core", "mpmath", "hypothesis"} == set()
 
 
