@@ -1,10 +1,11 @@
 """Play every policy that comes with an environment on every split, and make the board that `rolf board` shows.
 
-    python benchmarks/baselines.py [--only "line-v1/*"] [--first 60] [--jobs 2] [--out submissions]
+    python benchmarks/baselines.py [--only "line-v1/*"] [--first 40] [--jobs 2] [--attribute] [--out submissions]
 
 Stopped, it goes on from where it was. A policy that goes the same way at every attempt is given one where its splits
-pin the world too (the terminal's); the others get as many as the split wants. What failures come from is asked where
-the environment can tell. All of it takes hours; --first takes the beginning of each split, which is a sample of it.
+pin the world too (the terminal's); the others get as many as the split wants. All of it takes hours; --first takes the
+beginning of each split, which is a sample of it. --attribute asks what failures come from where the environment can
+tell, which plays each failed episode eight times more.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def main() -> int:
     parser.add_argument("--policies", default="*", help="policies, as a pattern")
     parser.add_argument("--first", type=int, help="variants of each split")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--attribute", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("submissions"))
     given = parser.parse_args()
     played = [
@@ -55,7 +57,7 @@ def _played(env_id: str, environment: Evaluable, name: str, given: argparse.Name
             given.out / f"{split.name.replace('/', '--')}--{policy}".translate({ord(c): None for c in "[:]"}),
             attempts=1 if entry.deterministic and pinned else None,
             jobs=given.jobs,
-            attribute=isinstance(environment, Attributable),
+            attribute=given.attribute and isinstance(environment, Attributable),
         )
         summary = outcome.submission["summary"]
         print(f"{split.name:<32}{policy:<18}{summary}", flush=True)
