@@ -1,5 +1,6 @@
 """Change what is seen, done or paid, for any environment; one effect a file."""
 
+import importlib
 from typing import TYPE_CHECKING
 
 from rolf_wrappers.distort_observation import Distortion, DistortObservation
@@ -18,6 +19,7 @@ from rolf_wrappers.stick_observation import Sticking, StickObservation
 
 if TYPE_CHECKING:
     from rolf_wrappers.rotate_interface import RotateInterface
+    from rolf_wrappers.tool_call_action import ToolCallAction
 
 __all__ = [
     "DistortObservation",
@@ -40,14 +42,16 @@ __all__ = [
     "RotateInterface",
     "StickObservation",
     "Sticking",
+    "ToolCallAction",
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name != "RotateInterface":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    # The one wrapper that needs pydantic, whose import takes as long as that of all the others.
-    from rolf_wrappers.rotate_interface import RotateInterface
+_LATER = {"RotateInterface": "rotate_interface", "ToolCallAction": "tool_call_action"}
+"""Wrappers that need pydantic, whose import takes as long as that of all the others, and their modules."""
 
-    globals()[name] = RotateInterface
-    return RotateInterface
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    return globals()[name]
