@@ -161,12 +161,11 @@ class VariableSet(_Check):
 
 
 class CommandSucceeds(_Check):
-    """A command, run by bash beside the shell as the agent in a clean environment, ends as expected.
+    """A command, run by bash beside the shell as the agent in a clean environment, ends as expected."""
 
-    As a task's goal it runs out of the agent's reach: nothing of the agent's moves meanwhile, and programs are told to
-    read no settings of the agent's (``termgym.checking.IMPARTIAL``).
-    """
-
+    # A docstring here is a description in the JSON Schema, which agents read. As a task's goal the command runs out of
+    # the agent's reach: nothing of the agent's moves meanwhile, and programs are told to read no settings of the
+    # agent's (`termgym.checking.IMPARTIAL`).
     type: Literal["command"] = "command"
     command: Annotated[str, Field(min_length=1, max_length=16_384, pattern=NO_NUL)]
     """Shell command."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -120,3 +122,11 @@ def test_what_background_jobs_say_is_not_told() -> None:
         "step": np.array([1]),
     }
     assert told(seen, {"late_output": "late"}) == told(seen, {})
+
+
+def test_what_agents_read_names_nothing_of_ours() -> None:
+    """Descriptions are the docstrings of models; one that is meant for developers tells an agent about its grader."""
+    told = json.dumps([tool.schema for tool in TOOLS]) + "".join(tool.description for tool in TOOLS)
+    assert "``" not in told
+    assert "termgym" not in told
+    assert "As a task's goal" not in told
