@@ -142,14 +142,18 @@ class Folder:
             wrong = f"{str(self.path)!r} holds other things ({', '.join(map(repr, others[:3]))})"
             raise FolderError(f"{wrong}; give a folder of its own")
         begun = next((name for name in (BEGUN, SUBMISSION) if (self.path / name).exists()), None)
-        if begun is None:
-            if (self.path / RESULTS).exists() or (self.path / PARTIAL).exists():
-                raise FolderError(f"{str(self.path)!r} holds results and no {SUBMISSION}; give a folder of its own")
+        if begun is None and ((self.path / RESULTS).exists() or (self.path / PARTIAL).exists()):
+            raise FolderError(f"{str(self.path)!r} holds results and no {SUBMISSION}; give a folder of its own")
+        if begun is None or (begun == BEGUN and not self._has_rows()):
             atomic.write(self.path / LOCK, _document(self._identity.lock))
             atomic.write(self.path / BEGUN, _document(self._identity.submission()))
         else:
             self._identity.check(self._document(begun), self._document(LOCK), self.path)
         self.trajectories.mkdir(exist_ok=True)
+
+    def _has_rows(self) -> bool:
+        """Return whether there is a whole row: without one, nothing is lost to whoever begins with something else."""
+        return any(b"\n" in path.read_bytes() for path in (self.path / RESULTS, self.path / PARTIAL) if path.exists())
 
     def _reopen(self, kept: Sequence[Episode]) -> None:
         """Write what counts of earlier runs, and leave the file open."""

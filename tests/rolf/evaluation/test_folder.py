@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 import subprocess
@@ -59,6 +60,21 @@ def test_another_argument_or_source_of_a_policy_is_another_policy(rolf: Run, she
     done = shell(*command)
     assert done.returncode == 2
     assert "digest of the policy's file: " in done.stderr
+
+
+def test_a_policy_that_was_mended_before_it_had_played_begins_anew(shell: Run, toys: Path) -> None:
+    """The most common first run ends with an error of the policy's; where no episode is written, nothing can mix."""
+    path = toys / "mended_agent.py"
+    path.write_text("from toy_contest import Chance\nclass Agent(Chance):\n    def act(self, *_): return missing\n")
+    command = ["eval", "--split", "toy-v0/small[:1]", "--policy", "mended_agent:Agent", "--out", "out"]
+    assert shell(*command).returncode == 1
+    (toys / "out" / "results.partial.jsonl").write_text('{"index": 0, "att')  # as a killed run leaves it
+    path.write_text("from toy_contest import Chance\nclass Agent(Chance): pass\n")
+    done = shell(*command)
+    assert done.returncode == 0, done.stderr
+    assert len(rows(toys / "out")) == 3
+    source = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert json.loads((toys / "out" / "lock.json").read_text())["policy_sha256"] == source
 
 
 def test_other_versions_are_another_evaluation(rolf: Run, toys: Path) -> None:
