@@ -84,7 +84,7 @@ def command(
 
     docs/how-to/evaluate-a-policy.md says more.
     """
-    from rolf.evaluation.errors import EvaluationError, FolderError
+    from rolf.evaluation.errors import EvaluationError, FolderError, NoPolicyError
     from rolf.evaluation.evaluate import evaluate
     from rolf.evaluation.identity import About
 
@@ -97,7 +97,7 @@ def command(
             outcome = evaluate(
                 found, spec, where, attempts=attempts, jobs=jobs, attribute=attribute, about=about, report=report
             )
-    except (ValueError, FolderError) as error:
+    except (ValueError, FolderError, NoPolicyError) as error:
         raise WrongUsage(str(error)) from error
     except EvaluationError as error:
         raise click.ClickException(str(error)) from error
@@ -110,14 +110,14 @@ def command(
 
 def _found(split: str, policy: str, args: dict[str, Any]) -> tuple[Split, Spec]:
     """Return what is meant by the names of a split and a policy."""
-    from rolf.evaluation.errors import PolicyError
+    from rolf.evaluation.errors import NoPolicyError
     from rolf.evaluation.loading import find_policy
     from rolf.splitting import find_split
 
     try:
         found = find_split(split)
         return found, find_policy(policy, dict.fromkeys(variant.env_id for variant in found.variants), args)
-    except (LookupError, ValueError, PolicyError) as error:
+    except (LookupError, ValueError, NoPolicyError) as error:
         raise WrongUsage(str(error)) from error
 
 

@@ -2,6 +2,7 @@
 
 EvaluationError         it cannot go on, or not begin
 ├── PolicyError         the policy cannot be made, raised an error, or acted outside of the action space
+│   └── NoPolicyError   what was given names no policy that could play here
 └── FolderError         the results cannot be written where they shall be
 """
 
@@ -14,6 +15,10 @@ class EvaluationError(RuntimeError):
 
 class PolicyError(EvaluationError):
     """The policy cannot be made, raised an error, or acted outside of the action space."""
+
+
+class NoPolicyError(PolicyError):
+    """What was given names no policy that could play here."""
 
 
 class FolderError(EvaluationError):

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rolf.evaluation.errors import PolicyError
+from rolf.evaluation.errors import NoPolicyError, PolicyError
 from rolf.evaluation.evaluable import Batched
 from rolf.evaluation.origin import origin
 from rolf.evaluation.policy import PolicyEntry
@@ -58,7 +58,7 @@ def find_policy(text: str, env_ids: Iterable[str], args: Mapping[str, Any]) -> S
         args: What the object is called with.
 
     Raises:
-        PolicyError: no environment brings one of that name; the message suggests the nearest.
+        NoPolicyError: no environment brings one of that name; the message suggests the nearest.
     """
     if ":" in text:
         return Spec(text, text, args)
@@ -68,7 +68,7 @@ def find_policy(text: str, env_ids: Iterable[str], args: Mapping[str, Any]) -> S
     near = get_close_matches(text, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     brought = f"the split's environment brings {', '.join(known)}" if known else "the split's environment brings none"
-    raise PolicyError(f"no policy is named {text!r}{hint}; {brought}; one of your own is named module:object")
+    raise NoPolicyError(f"no policy is named {text!r}{hint}; {brought}; one of your own is named module:object")
 
 
 def _shipped(env_id: str) -> Mapping[str, PolicyEntry]:
@@ -80,12 +80,13 @@ def load(spec: Spec) -> Any:
     """Return the policy.
 
     Raises:
+        NoPolicyError: there is none, or it does not take these arguments.
         PolicyError: it cannot be made; says why.
     """
     found = _found(spec)
     if not callable(found) or (_acts(found) and not inspect.isclass(found)):
         if spec.args:
-            raise PolicyError(
+            raise NoPolicyError(
                 f"policy {spec.text!r} is an object and takes no --policy-arg; give a class or a function"
             )
         return found
@@ -100,7 +101,7 @@ def _found(spec: Spec) -> Any:
     """Return what ``module:object`` names."""
     module_name, _, path = spec.target.partition(":")
     if not module_name or not path:
-        raise PolicyError(f"policy {spec.text!r} is not written as module:object, such as my_agent:Agent")
+        raise NoPolicyError(f"policy {spec.text!r} is not written as module:object, such as my_agent:Agent")
     if "" not in sys.path:  # an installed command does not look in the working directory, where the module often lies
         sys.path.insert(0, "")
     try:
@@ -109,7 +110,7 @@ def _found(spec: Spec) -> Any:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {told(error)}") from error
         where = f"from {Path.cwd()} or among the installed packages"
-        raise PolicyError(f"policy {spec.text!r}: there is no module {error.name!r} to import {where}") from error
+        raise NoPolicyError(f"policy {spec.text!r}: there is no module {error.name!r} to import {where}") from error
     except (Exception, SystemExit) as error:
         raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {told(error)}") from error
     for part in path.split("."):
@@ -117,7 +118,7 @@ def _found(spec: Spec) -> Any:
             names = [name for name in vars(found) if not name.startswith("_")] if hasattr(found, "__dict__") else []
             near = get_close_matches(part, names, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise PolicyError(f"policy {spec.text!r}: {module_name!r} has no {part!r}{hint}")
+            raise NoPolicyError(f"policy {spec.text!r}: {module_name!r} has no {part!r}{hint}")
         found = getattr(found, part)
     return found
 
@@ -133,7 +134,7 @@ def _check_arguments(maker: Any, spec: Spec) -> None:
         takes = (
             ", ".join(str(each.replace(annotation=each.empty)) for each in signature.parameters.values()) or "nothing"
         )
-        raise PolicyError(f"policy {spec.text!r}: {error}; it takes {takes}; give --policy-arg NAME=VALUE") from error
+        raise NoPolicyError(f"policy {spec.text!r}: {error}; it takes {takes}; give --policy-arg NAME=VALUE") from error
 
 
 def _acts(player: Any) -> bool:
@@ -144,11 +145,11 @@ def check_policy(player: Any, spec: Spec, env_ids: Iterable[str]) -> None:
     """See that a policy can act in environments.
 
     Raises:
-        PolicyError: it cannot.
+        NoPolicyError: it cannot.
     """
     for env_id in env_ids:
         if not _acts(player) and not plays_blocks(player, env_id):
-            raise PolicyError(
+            raise NoPolicyError(
                 f"policy {spec.text!r} is {player!r:.80}, which has no begin(start) and act(observation, info), as "
                 "rolf.evaluation.policy.Policy wants them"
             )

@@ -138,6 +138,11 @@ def test_arguments_are_json_or_text(given: str, found: Any) -> None:
         (["--jobs", "-1"], "is not in the range"),
         (["--split", "toy-v0/smal"], "no split is named 'toy-v0/smal'; did you mean 'toy-v0/small'?"),
         (["--split", "toy-v0/small[:0]"], "must be [:N] with a whole number N from 1"),
+        (["--policy", "chanse"], "no policy is named 'chanse'"),
+        (["--policy", "no_such_module:Agent"], "there is no module 'no_such_module'"),
+        (["--policy", "toy_contest:Chanse"], "did you mean 'Chance'"),
+        (["--policy", "toy_contest:A_NUMBER"], "which has no begin(start)"),
+        (["--policy-arg", "luck=1"], "unexpected keyword argument 'luck'; it takes nothing"),
         (["--split", "nowhere.json"], "split file 'nowhere.json': No such file or directory"),
     ],
 )
