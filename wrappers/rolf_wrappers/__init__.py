@@ -18,10 +18,12 @@ from rolf_wrappers.record_trajectory import RecordTrajectory
 from rolf_wrappers.stick_observation import Sticking, StickObservation
 
 if TYPE_CHECKING:
+    from rolf_wrappers.command_action import CommandAction
     from rolf_wrappers.rotate_interface import RotateInterface
     from rolf_wrappers.tool_call_action import ToolCallAction
 
 __all__ = [
+    "CommandAction",
     "DistortObservation",
     "Distortion",
     "Drift",
@@ -46,7 +48,11 @@ __all__ = [
 ]
 
 
-_LATER = {"RotateInterface": "rotate_interface", "ToolCallAction": "tool_call_action"}
+_LATER = {
+    "CommandAction": "command_action",
+    "RotateInterface": "rotate_interface",
+    "ToolCallAction": "tool_call_action",
+}
 """Wrappers that need pydantic, whose import takes as long as that of all the others, and their modules."""
 
 
