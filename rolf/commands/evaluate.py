@@ -104,6 +104,7 @@ def command(
     except KeyboardInterrupt as error:
         raise click.ClickException("stopped; the same command goes on from here") from error
     _tell(outcome, where, time.monotonic() - began, as_json=as_json)
+    _tell_attempts(outcome, found.attempts)
     if not outcome.valid:
         raise SystemExit(1)
 
@@ -207,6 +208,14 @@ def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> N
     click.echo(f"{summary['episodes']} episodes in {folder}{kept}; {seconds:.0f} s", err=True)
     if summary["faults"]:
         _tell_faults(outcome)
+
+
+def _tell_attempts(outcome: Outcome, wanted: int) -> None:
+    """Say where a board would not take the result, as the policy might do otherwise in attempts that were left out."""
+    attempts = outcome.submission["attempts"]
+    if attempts != wanted and not (attempts == 1 and outcome.submission["policy"]["deterministic"]):
+        wrong = f"not for a board: {attempts} attempt{'s' * (attempts > 1)} a variant, and the split wants {wanted}"
+        click.echo(f"{wrong}; for that, leave --attempts out and give another --out", err=True)
 
 
 def _tell_faults(outcome: Outcome) -> None:

@@ -102,6 +102,24 @@ def test_a_block_and_single_episodes_come_to_the_same(rolf: Run, toys: Path) -> 
     assert replay(toys / "crowd" / "trajectories" / "block-00001.jsonl.gz#2").equal
 
 
+@pytest.mark.parametrize(
+    ("policy", "attempts", "told"),
+    [
+        ("chance", "1", "not for a board: 1 attempt a variant, and the split wants 3; for that, leave --attempts out"),
+        ("chance", "4", "not for a board: 4 attempts a variant, and the split wants 3"),
+        ("truth", "2", "not for a board: 2 attempts a variant, and the split wants 3"),
+        ("chance", "3", ""),
+        ("truth", "1", ""),
+    ],
+)
+def test_says_at_once_what_no_board_will_take(rolf: Run, toys: Path, policy: str, attempts: str, told: str) -> None:
+    """`truth` is deterministic: one attempt tells all."""
+    done = rolf("eval", "--split", "toy-v0/small[:1]", "--policy", policy, "--attempts", attempts, "--out", "sub")
+    assert done.returncode == 0
+    assert told in done.stderr
+    assert bool(told) is ("not for a board" in done.stderr)
+
+
 def test_a_reference_is_told_the_truth_and_a_contestant_is_not(rolf: Run, toys: Path) -> None:
     """`Chance` and `Truth` look for themselves; the trajectory holds it all, for measures are made from it."""
     assert rolf("eval", "--split", "toy-v0/small", "--policy", "truth", "--out", "sub").returncode == 0
