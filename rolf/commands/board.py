@@ -93,7 +93,8 @@ def show(
         click.echo(markdown(board), nl=False)
     else:
         for part in board.splits:
-            click.echo(f"{part.split}\n{about(part)}\n\n{columns(*standings(part))}\n")
+            told = [part.split, about(part), *([part.caution] if part.caution else [])]
+            click.echo("\n".join([*told, "", columns(*standings(part)), ""]))
     _tell_refused(board)
 
 
@@ -105,6 +106,7 @@ def show(
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def compare(first: Path, second: Path, rerun: int, files: tuple[Path, ...], as_json: bool) -> None:
     """Compare submission FIRST with SECOND, on all variants and family by family."""
+    from rolf.leaderboard.board import caution
     from rolf.leaderboard.duel import duel
     from rolf.leaderboard.markdown import columns, pairs
 
@@ -121,6 +123,9 @@ def compare(first: Path, second: Path, rerun: int, files: tuple[Path, ...], as_j
         return
     heads, rows = pairs(list(found.values()))
     click.echo(columns(["part", *heads], [[part, *row] for part, row in zip(found, rows, strict=True)]))
+    for part, each in found.items():
+        if said := caution(each.clusters):
+            click.echo(f"{part}: {said}")
 
 
 @command.command(short_help="Play it again, and write the badge down.")

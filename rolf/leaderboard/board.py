@@ -11,6 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+ENOUGH = 10
+"""Clusters from which on intervals and places can be relied on; docs/explanation/statistics.md has the simulations."""
+CHANCE = 0.05
+"""p-value below which two policies are told apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -118,12 +123,16 @@ class Comparison:
     """Probability that the first is better on a variant; a tie counts half."""
     detectable: float | None
     """Smallest difference of scores that a comparison of this size finds four times out of five; None: too few."""
+    p_value: float
+    """Of the paired test that flips the signs of whole clusters, raised by Holm's procedure for the whole lot."""
+    clusters: int
+    """What the interval was resampled over, and the signs of which were flipped."""
 
     @property
     def tied(self) -> bool:
-        """Whether they may as well be equal."""
+        """Whether they may as well be equal: the interval holds zero, or the test finds that chance may do as much."""
         low, high = self.difference.low, self.difference.high
-        return low is None or high is None or low <= 0.0 <= high
+        return low is None or high is None or low <= 0.0 <= high or self.p_value >= CHANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +230,11 @@ class SplitBoard:
     comparisons: tuple[Comparison, ...]
     """Of every two entries, the one that stands higher first."""
 
+    @property
+    def caution(self) -> str:
+        """What to say of a split with few clusters; empty: it has enough."""
+        return caution(self.clusters)
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -241,3 +255,10 @@ class Board:
     def as_json(self) -> dict[str, Any]:
         """Return all of it as plain data; the schema is ``rolf/leaderboard/schemas/board.json``."""
         return dataclasses.asdict(self)
+
+
+def caution(clusters: int) -> str:
+    """Return what to say of figures over so few clusters; empty: they are enough."""
+    if clusters >= ENOUGH:
+        return ""
+    return f"Fewer than {ENOUGH} clusters ({clusters}): intervals and places are not to be relied on."

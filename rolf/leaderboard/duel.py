@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rolf.leaderboard.board import Comparison
-from rolf.leaderboard.figures import compare
+from rolf.leaderboard.figures import compare, together
 from rolf.leaderboard.ranking import contender
 from rolf.leaderboard.validation import Validation
 
@@ -12,6 +12,8 @@ WHOLE = "all"
 
 def duel(first: Validation, second: Validation) -> dict[str, Comparison]:
     """Return comparisons by the part of the split: ``all``, then each family where there are several.
+
+    The p-values of families hold for all families at once.
 
     Raises:
         ValueError: they are to different splits.
@@ -28,6 +30,6 @@ def duel(first: Validation, second: Validation) -> dict[str, Comparison]:
     found = {WHOLE: compare(*pair, clusters)}
     families = sorted({label.family for label in labels} - {""})
     if len(families) > 1:
-        for family in families:
-            found[family] = compare(*pair, clusters, [label.family == family for label in labels])
+        parts = [compare(*pair, clusters, [label.family == family for label in labels]) for family in families]
+        found |= dict(zip(families, together(parts), strict=True))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -184,8 +185,21 @@ def compare(
     success = statistics.paired_difference(one.successes[kept], two.successes[kept], labels, bounds=RATE)
     improvement = statistics.improvement_interval(*pair, labels)
     return Comparison(
-        name, other, estimate(difference), estimate(success), estimate(improvement), difference.detectable
+        name,
+        other,
+        estimate(difference),
+        estimate(success),
+        estimate(improvement),
+        difference.detectable,
+        difference.p_value,
+        difference.clusters,
     )
+
+
+def together(found: Sequence[Comparison]) -> list[Comparison]:
+    """Return comparisons with the p-values that hold for all of them at once, by Holm's procedure."""
+    raised = statistics.holm([each.p_value for each in found])
+    return [replace(each, p_value=float(value)) for each, value in zip(found, raised, strict=True)]
 
 
 def estimate(found: statistics.Interval | statistics.Difference) -> Estimate:

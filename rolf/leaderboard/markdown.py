@@ -16,7 +16,9 @@ def markdown(board: Board) -> str:
     """Return all splits of a board, and what was refused."""
     parts = ["# Leaderboard"]
     for split in board.splits:
-        parts += [f"## {escaped(split.split)}", escaped(about(split)), table(*standings(split))]
+        parts += [f"## {escaped(split.split)}", escaped(about(split))]
+        parts += [f"**{escaped(split.caution)}**"] if split.caution else []
+        parts.append(table(*standings(split)))
         if len(split.entries) > 1:
             parts += ["### Differences on the same variants", table(*pairs(split.comparisons))]
         for title, heads, rows in sections(split):
@@ -35,8 +37,8 @@ def about(split: SplitBoard) -> str:
     return (
         f"{split.variants} variants in {split.clusters} clusters, {split.attempts} attempts each; digest "
         f"{split.digest[:16]}; limits: {limits}. Ranked by the mean score. Intervals: 95 % for new variants of the "
-        "same kind. Places are shared where the paired difference may be zero; references are told the truth and have "
-        "none."
+        "same kind. Places are shared where the paired difference may be zero, by its interval or by a test for all "
+        "pairs at once; references are told the truth and have none."
     )
 
 
@@ -81,7 +83,7 @@ def place(entry: Entry) -> str:
 
 def pairs(comparisons: Sequence[Comparison]) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the table of differences."""
-    heads = ["first", "second", "difference of scores", "of success", "P(first is better)", "detectable", "equal?"]
+    heads = ["first", "second", "difference of scores", "of success", "P(first is better)", "detectable", "p", "equal?"]
     return heads, [
         [
             each.first,
@@ -90,6 +92,7 @@ def pairs(comparisons: Sequence[Comparison]) -> tuple[list[str], list[list[str]]
             shown(each.success),
             shown(each.improvement),
             _detectable(each),
+            f"{each.p_value:.4f}",
             "may be" if each.tied else "no",
         ]
         for each in comparisons

@@ -1,8 +1,8 @@
 """Ranking: submissions to the same split, in order, with what is known of each and of every two.
 
 Ranked is by the mean score. The mean of the middle half (IQM) stands beside it: where scores are 0 or 1 it tells
-nothing of policies that succeed more than three times out of four. Whose paired differences may as well be zero share
-places.
+nothing of policies that succeed more than three times out of four. Whose paired differences may as well be zero, by
+the interval or by the test, share places; the test's p-values hold for all contestants at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rolf.evaluation.episode import Episode
 from rolf.leaderboard.board import Board, Comparison, Entry, Refused, SplitBoard, Verified
-from rolf.leaderboard.figures import Figures, compare
+from rolf.leaderboard.figures import Figures, compare, together
 from rolf.leaderboard.intake import NAME
 from rolf.leaderboard.problem import quoted
 from rolf.leaderboard.samples import samples
@@ -81,10 +81,7 @@ def _split_board(contenders: Sequence[Contender], badges: Mapping[str, Verified]
     split = contenders[0].split
     clusters = [label.cluster for label in split.labels]
     ordered = sorted(contenders, key=lambda each: (each.privileged, -each.figures.score().value, each.name))
-    compared = {
-        (one.name, two.name): compare((one.name, one.figures), (two.name, two.figures), clusters)
-        for one, two in combinations(ordered, 2)
-    }
+    compared = _compared(ordered, clusters)
     ranks = places([each.name for each in ordered if not each.privileged], compared)
     entries = []
     for each in ordered:
@@ -100,6 +97,21 @@ def _split_board(contenders: Sequence[Contender], badges: Mapping[str, Verified]
         entries=tuple(entries),
         comparisons=tuple(compared.values()),
     )
+
+
+def _compared(ordered: Sequence[Contender], clusters: Sequence[str]) -> dict[tuple[str, str], Comparison]:
+    """Return the comparison of every two, the higher one first.
+
+    Contestants are one lot of tests: a reference on the board must not cost anybody a place. Those with a reference
+    are another.
+    """
+    every = list(combinations(ordered, 2))
+    found: dict[tuple[str, str], Comparison] = {}
+    for apart in (False, True):
+        lot = [(one, two) for one, two in every if (one.privileged or two.privileged) is apart]
+        raw = [compare((one.name, one.figures), (two.name, two.figures), clusters) for one, two in lot]
+        found |= {(each.first, each.second): each for each in together(raw)}
+    return {(one.name, two.name): found[one.name, two.name] for one, two in every}
 
 
 def places(names: Sequence[str], compared: Mapping[tuple[str, str], Comparison]) -> dict[str, tuple[int, int]]:

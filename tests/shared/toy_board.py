@@ -140,6 +140,8 @@ def versus(first: str, skill: float, second: str, other: float) -> Comparison:
         estimate((skill - other) * 0.9, 0.05),
         estimate(0.5 + (skill - other) / 2, 0.06),
         0.034,
+        0.001,
+        40,
     )
 
 

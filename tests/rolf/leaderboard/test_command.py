@@ -73,7 +73,8 @@ def test_show_ranks(lakes: Path, file: Any) -> None:
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "lake/still"
-    assert [line.split()[:2] for line in lines[4:7]] == [["1", "walker"], ["2", "wanderer"], ["reference", "seer"]]
+    assert lines[2] == "Fewer than 10 clusters (2): intervals and places are not to be relied on."
+    assert [line.split()[:2] for line in lines[5:8]] == [["1–2", "walker"], ["1–2", "wanderer"], ["reference", "seer"]]
     assert "refused walker-again: " in done.stderr
 
 
@@ -94,11 +95,14 @@ def test_show_for_machines_and_as_markdown(lakes: Path, file: Any) -> None:
 
 def test_compare_on_all_and_family_by_family(lakes: Path, file: Any) -> None:
     done = board("compare", lakes / "walker", lakes / "wanderer", *file)
-    assert [line.split()[:3] for line in done.stdout.splitlines()[1:]] == [
+    lines = done.stdout.splitlines()
+    assert [line.split()[:3] for line in lines[1:4]] == [
         ["all", "walker", "wanderer"],
         ["family", "0", "walker"],
         ["family", "1", "walker"],
     ]
+    few = "Fewer than 10 clusters (2): intervals and places are not to be relied on."
+    assert lines[4:] == [f"{part}: {few}" for part in ("all", "family 0", "family 1")]
     plain = json.loads(board("compare", lakes / "walker", lakes / "wanderer", *file, "--json").stdout)
     assert list(plain) == ["all", "family 0", "family 1"]
     assert plain["all"]["difference"]["value"] > 0
@@ -158,9 +162,10 @@ def test_render_writes_each_form(lakes: Path, file: Any, tmp_path: Path) -> None
     assert out["board.md"].read_text().startswith("# Leaderboard")
     assert load(out["board.json"])["splits"][0]["split"] == "lake/still"
     assert "lake/still" in out["board.html"].read_text()
+    assert "Fewer than 10 clusters (2)" in out["board.html"].read_text()
     assert board("render", lakes, *file).exit_code == 2
 
 
 def test_a_submission_by_itself_is_a_board_of_one(lakes: Path, file: Any) -> None:
     done = board("show", lakes / "wanderer", *file)
-    assert done.stdout.splitlines()[4].split()[:2] == ["1", "wanderer"]
+    assert done.stdout.splitlines()[5].split()[:2] == ["1", "wanderer"]

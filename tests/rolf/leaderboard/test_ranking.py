@@ -13,23 +13,25 @@ from forgery import edit, edit_row, reseal_rows
 from jsonschema import Draft202012Validator
 
 from rolf.leaderboard.board import Board, Comparison, Estimate
+from rolf.leaderboard.figures import compare, together
 from rolf.leaderboard.markdown import columns, escaped, markdown, standings
-from rolf.leaderboard.ranking import places, ranked
+from rolf.leaderboard.ranking import contender, places, ranked
 from rolf.leaderboard.schemas import shipped
 from rolf.leaderboard.validation import Validation, submissions
 from rolf.leaderboard.verification import verified
 from rolf.splitting import find_split
 
 Look = Callable[..., Validation]
+CONTESTANTS = ("walker", "walker-again", "wanderer")
 
 
 def board_of(folder: Path, look: Look) -> Board:
     return ranked(folder, [look(each, count=0) for each in submissions(folder)], verified(folder))
 
 
-def versus(first: str, second: str, low: float, high: float) -> Comparison:
+def versus(first: str, second: str, low: float, high: float, p_value: float = 0.01) -> Comparison:
     nothing = Estimate(0.0, None, None)
-    return Comparison(first, second, Estimate((low + high) / 2, low, high), nothing, nothing, 0.1)
+    return Comparison(first, second, Estimate((low + high) / 2, low, high), nothing, nothing, 0.1, p_value, 40)
 
 
 @pytest.mark.parametrize(
@@ -48,12 +50,57 @@ def test_whose_difference_may_be_zero_share_places(tied: set[str], expected: dic
     assert places("abc", compared) == expected
 
 
+@pytest.mark.parametrize(
+    ("low", "p_value", "tied"), [(0.1, 0.049, False), (0.1, 0.05, True), (-0.1, 0.049, True), (-0.1, 0.5, True)]
+)
+def test_told_apart_are_two_whom_both_the_interval_and_the_test_tell_apart(
+    low: float, p_value: float, tied: bool
+) -> None:
+    assert versus("a", "b", low, 0.3, p_value).tied is tied
+
+
+def test_two_clusters_tell_nobody_apart(evaluated: Any, copied: Any, look: Look) -> None:
+    """Of the four ways to flip two signs one is as observed and one its opposite: p = 0.5, whatever the interval is."""
+    split = find_split("line-v1/iid[:2]")
+    for policy in ("random", "cusum"):
+        folder = copied(evaluated(split, policy), f"few/{policy}").parent
+    board = board_of(folder, look)
+    (found,) = board.splits
+    (pair,) = found.comparisons
+    assert pair.difference.low is not None
+    assert pair.difference.low > 0.0
+    assert (pair.p_value, pair.clusters, pair.tied) == (0.5, 2, True)
+    assert [(entry.name, entry.rank) for entry in found.entries] == [("cusum", (1, 2)), ("random", (1, 2))]
+    assert found.caution == "Fewer than 10 clusters (2): intervals and places are not to be relied on."
+    assert r"**Fewer than 10 clusters \(2\): intervals" in markdown(board)
+
+
+def test_p_values_hold_for_all_contestants_at_once(lakes: Path, look: Look) -> None:
+    """Holm: of three contestants the smallest of three p-values counts three times; a reference counts for nobody."""
+    walker, again, wanderer = (contender(look(lakes / name, count=0), name) for name in CONTESTANTS)
+    clusters = [str(variant) for variant in range(4)]
+    raw = [
+        compare((one.name, one.figures), (two.name, two.figures), clusters)
+        for one, two in combinations((walker, again, wanderer), 2)
+    ]
+    assert [each.p_value for each in raw] == [1.0, 0.125, 0.125]
+    assert [each.p_value for each in together(raw)] == [1.0, 0.375, 0.375]
+    (split,) = board_of(lakes, look).splits
+    found = {(each.first, each.second): each.p_value for each in split.comparisons}
+    assert found["walker", "wanderer"] == 1.0, "0.5 of two clusters, three times"
+    (lakes / "walker-again").rename(lakes.parent / "elsewhere")
+    (split,) = board_of(lakes, look).splits
+    found = {(each.first, each.second): each.p_value for each in split.comparisons}
+    assert found["walker", "wanderer"] == 0.5, "the only pair of contestants; both pairs with the seer are another lot"
+    assert found["wanderer", "seer"] == 1.0
+
+
 def test_the_better_stands_higher_and_the_privileged_apart(lakes: Path, look: Look) -> None:
     (split,) = board_of(lakes, look).splits
     assert [(entry.name, entry.rank) for entry in split.entries] == [
-        ("walker", (1, 2)),
-        ("walker-again", (1, 2)),
-        ("wanderer", (3, 3)),
+        ("walker", (1, 3)),
+        ("walker-again", (1, 3)),
+        ("wanderer", (1, 3)),
         ("seer", None),
     ]
     walker, again, wanderer, seer = split.entries
@@ -63,7 +110,7 @@ def test_the_better_stands_higher_and_the_privileged_apart(lakes: Path, look: Lo
     assert (again.leader.difference.value, again.leader.tied) == (0.0, True)
     assert wanderer.leader is not None
     assert wanderer.leader.difference.value == pytest.approx(1.0 - wanderer.score.value)
-    assert not wanderer.leader.tied
+    assert wanderer.leader.tied, "there are but two clusters"
     assert seer.leader is None
     assert [chance.attempts for chance in walker.chances] == [1, 2, 3]
     assert {group.name: group.variants for group in walker.families} == {"family 0": 2, "family 1": 2}
@@ -150,7 +197,7 @@ def test_markdown_shows_what_a_stranger_has_written_as_text(lakes: Path, look: L
     """A policy's name must be neither a link, nor HTML, nor a further column."""
     edit(lakes / "walker" / "submission.json", policy__name="<script>|[me](http://x.example) `*_#")
     text = markdown(board_of(lakes, look))
-    (line,) = [line for line in text.splitlines() if "script" in line and "reference" not in line and "1–2" in line]
+    (line,) = [line for line in text.splitlines() if "script" in line and "reference" not in line and "1–3" in line]
     assert r"\<script\>\|\[me\]\(http://x.example\) \`\*\_\#" in line
     columns_of = {len(row.replace(r"\|", "").split("|")) for row in text.splitlines() if row.startswith("| ")}
     heads = next(row for row in text.splitlines() if row.startswith("| place"))
@@ -175,9 +222,9 @@ def test_a_terminal_shows_the_same_cells(lakes: Path, look: Look) -> None:
     lines = columns(*standings(split)).splitlines()
     assert lines[0].split()[:3] == ["place", "policy", "score"]
     assert [line.split()[:2] for line in lines[1:]] == [
-        ["1–2", "walker"],
-        ["1–2", "walker"],
-        ["3", "wanderer"],
+        ["1–3", "walker"],
+        ["1–3", "walker"],
+        ["1–3", "wanderer"],
         ["reference", "seer"],
     ]
 

@@ -169,3 +169,9 @@ def test_improvement_has_an_interval_over_variants() -> None:
     assert 0.5 < found.low < found.estimate
     always = improvement_interval(a + 9.0, b)
     assert (always.low, always.high) == pytest.approx((0.025 ** (1 / 60), 1.0), abs=1e-6)
+
+
+def test_a_difference_beyond_all_draws_has_a_p_value_that_many_pairs_do_not_use_up() -> None:
+    """Of 60 equal differences two flips in 2**60 are as far; a board of 40 policies multiplies by 780."""
+    found = paired_difference(np.ones((60, 1)), np.zeros((60, 1)))
+    assert 2.0**-59 <= found.p_value < 0.05 / 780
