@@ -16,13 +16,17 @@ class Start:
     """An episode that is about to be played."""
 
     variant: Variant
+    """What is played; for records, as a contestant must not act by it."""
     attempt: int
+    """Which attempt at it, from 0."""
     seed: int
     """For the policy's own random numbers: the same in every run of this attempt, and not what the world draws from."""
     observation: Any
+    """What ``reset`` returned."""
     info: Mapping[str, Any]
+    """What ``reset`` returned, less what only privileged policies are shown."""
     env: gymnasium.Env[Any, Any]
-    """With its spaces. Only policies that declare themselves ``privileged`` look further into it."""
+    """A contestant reads its spaces and nothing else; only policies that are ``privileged`` look further into it."""
 
 
 class Policy(Protocol):
