@@ -19,6 +19,7 @@ from rolf_wrappers.stick_observation import Sticking, StickObservation
 
 if TYPE_CHECKING:
     from rolf_wrappers.command_action import CommandAction
+    from rolf_wrappers.menu_action import MenuAction
     from rolf_wrappers.rotate_interface import RotateInterface
     from rolf_wrappers.tool_call_action import ToolCallAction
 
@@ -33,6 +34,7 @@ __all__ = [
     "Impulses",
     "Jitter",
     "JitterFrames",
+    "MenuAction",
     "MetricsInfo",
     "Network",
     "NetworkAction",
@@ -50,6 +52,7 @@ __all__ = [
 
 _LATER = {
     "CommandAction": "command_action",
+    "MenuAction": "menu_action",
     "RotateInterface": "rotate_interface",
     "ToolCallAction": "tool_call_action",
 }
