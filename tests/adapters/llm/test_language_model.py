@@ -46,13 +46,14 @@ def played(policy: LanguageModel, variant: Variant) -> tuple[list[Any], list[dic
 
 def test_it_types_plans_and_submits(model: Decoder) -> None:
     """No step is wasted on an answer that is none, and the episode ends."""
-    actions, infos = played(LanguageModel(model, turns=3, tokens=48), TASK)
-    assert len(actions) <= 4
+    actions, infos = played(LanguageModel(model, turns=2, tokens=32), TASK)
+    assert len(actions) <= 3
     assert json.loads(actions[-1]) == {"submit": True}
     assert all("command" in json.loads(action) for action in actions[:-1])
     assert "MALFORMED" not in {info["event"] for info in infos}
 
 
+@pytest.mark.nightly
 def test_the_same_episode_goes_the_same_way(model: Decoder) -> None:
     """Greedy, and nothing is carried over from an episode before."""
     policy = LanguageModel(model, turns=2, tokens=32)
@@ -61,6 +62,7 @@ def test_the_same_episode_goes_the_same_way(model: Decoder) -> None:
     assert played(policy, TASK)[0] == first
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("style", ["json-plan", "hermes"])
 def test_it_answers_in_the_style_that_it_is_given(model: Decoder, style: str) -> None:
     """The wrapper's system message and its messages are what it reads; what it writes goes to the wrapper as it is."""
@@ -72,6 +74,7 @@ def test_it_answers_in_the_style_that_it_is_given(model: Decoder, style: str) ->
         assert malformed == [""] * len(infos), "the grammar holds here too"
 
 
+@pytest.mark.nightly
 def test_it_works_a_production_line(model: Decoder) -> None:
     """Any environment with tools will do; one without a submission runs to its end."""
     actions, _ = played(LanguageModel(model, turns=2, tokens=48), LINE)
@@ -93,6 +96,7 @@ def test_a_model_without_a_chat_template_is_refused(model: Decoder) -> None:
         LanguageModel(bare)
 
 
+@pytest.mark.nightly
 def test_long_conversations_lose_their_oldest_turns(model: Decoder) -> None:
     """A prompt longer than the window would be cut off by nobody, and be slow and wrong."""
     policy = LanguageModel(model, turns=6, tokens=24, window=700, message=400)

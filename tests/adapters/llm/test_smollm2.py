@@ -27,7 +27,7 @@ def test_missing_weights_are_told_with_the_line_that_installs_them() -> None:
         smollm2.weights("no-such-weights")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rolf_evaluates_it(tmp_path: Path) -> None:
     """The way in which its place on the board came about."""
     command = [sys.executable, "-c", "from rolf.cli import main; main(prog_name='rolf')", "eval"]
