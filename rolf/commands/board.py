@@ -80,7 +80,8 @@ def show(
 ) -> None:
     """Rank the submissions in FOLDER, each split by itself.
 
-    Every submission is validated first; what is refused is told on stderr and has no place.
+    Every submission is validated first; what is refused is told on stderr and has no place. Exit code 1 when all
+    are refused.
     """
     from rolf.leaderboard.markdown import about, columns, markdown, standings
 
@@ -96,6 +97,8 @@ def show(
             told = [part.split, about(part), *([part.caution] if part.caution else [])]
             click.echo("\n".join([*told, "", columns(*standings(part)), ""]))
     _tell_refused(board)
+    if not board.splits:
+        raise SystemExit(1)
 
 
 @command.command(short_help="Two submissions on the same variants.")
@@ -179,7 +182,7 @@ def render(
     rerun: int,
     files: tuple[Path, ...],
 ) -> None:
-    """Write the board of FOLDER to files."""
+    """Write the board of FOLDER to files. Exit code 1 when all submissions are refused."""
     from rolf.evaluation.atomic import write
     from rolf.leaderboard.markdown import markdown
     from rolf.leaderboard.page import page
@@ -198,6 +201,8 @@ def render(
                 write(path, make().encode())
             click.echo(f"wrote {path}", err=True)
     _tell_refused(board)
+    if not board.splits:
+        raise SystemExit(1)
 
 
 @contextmanager
@@ -249,6 +254,7 @@ def _board(folder: Path, rerun: int, files: Sequence[Path], split: str | None) -
         looked = [each for each, _ in _looked_at(found, rerun, None, files)]
         board = ranked(around, looked, verified(around), only=split)
     if split is not None and not board.splits:
+        _tell_refused(board)
         raise WrongUsage(f"no valid submission in {str(folder)!r} is one to the split {split!r}")
     return board, around
 

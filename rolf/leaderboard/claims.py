@@ -18,7 +18,8 @@ SUBMISSION, LOCK = "submission.json", "lock.json"
 AS_WRITTEN = "hand in the file that `rolf eval` wrote"
 WHY = {
     "split_digest": "its variants, limits or content are others; evaluate with the version that is installed here",
-    "attempts": "a policy that is declared deterministic may hand in 1, every other one hands in all",
+    "attempts": "a policy that is declared deterministic may hand in 1, every other one hands in all: "
+    "evaluate without `--attempts` into a new folder",
     "limits": "other limits are another benchmark; evaluate with those of the split",
     "env_ids": AS_WRITTEN,
 }
@@ -30,6 +31,15 @@ def attempts(submission: Submission, split: Split) -> int:
     return 1 if alone else split.attempts
 
 
+def played(submission: Submission, lock: Lock | None, split: Split) -> int:
+    """Return how many attempts at each variant there must be rows of.
+
+    Those of an evaluation with fewer attempts are not missing: it is refused for them already.
+    """
+    fewer = lock is not None and lock.attempts == submission.attempts < split.attempts
+    return submission.attempts if fewer else attempts(submission, split)
+
+
 def contest(submission: Submission, lock: Lock | None, split: Split, problems: Problems) -> None:
     """Compare what was evaluated on with what is installed here."""
     wanted: dict[str, Any] = {
@@ -39,11 +49,13 @@ def contest(submission: Submission, lock: Lock | None, split: Split, problems: P
         "env_ids": sorted({variant.env_id for variant in split.variants}),
     }
     told = {SUBMISSION: submission.model_dump(), LOCK: lock.model_dump() if lock is not None else {}}
-    for file, values in told.items():
-        for key, value in wanted.items():
-            if key in values and values[key] != value:
-                what = f"{key!r} is not that of {split.name}"
-                problems.add(file, what, got=values[key], expected=repr(value), advice=WHY[key])
+    for key, value in wanted.items():
+        wrong = {file: values[key] for file, values in told.items() if key in values and values[key] != value}
+        if LOCK in wrong and wrong.get(SUBMISSION) == wrong[LOCK]:
+            del wrong[LOCK]  # one evaluation, one cause
+        for file, got in wrong.items():
+            what = f"{key!r} is not that of {split.name}"
+            problems.add(file, what, got=got, expected=repr(value), advice=WHY[key])
 
 
 def lock_digest(folder: Path, submission: Submission, problems: Problems) -> None:

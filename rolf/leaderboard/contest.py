@@ -53,7 +53,7 @@ class Contests:
         if whole in self._own:
             return self._own[whole] if count is None else self._own[whole].first(count)
         if whole.endswith(".json"):
-            raise LookupError("no split is named like a file; give a file of your own by --split")
+            raise LookupError("no split is named like a file; give a file of your own by --split-file")
         return find_split(name)
 
 

@@ -27,6 +27,8 @@ BYTES = 8 << 30
 """Most that its files may have together [bytes]."""
 
 
+OWN = "a split of your own is known here when its file is given: `--split-file FILE`"
+
 DEPTH = 3
 """Folders in folders that are searched for submissions: a board may keep each split in one of its own."""
 
@@ -109,7 +111,7 @@ def validate(
     try:
         found = (find or Contests())(submission.split)
     except (LookupError, ValueError) as error:
-        problems.add(claims.SUBMISSION, str(error), got=submission.split, advice="name a split that is known here")
+        problems.add(claims.SUBMISSION, str(error), advice=OWN)
         return Validation(folder, problems, whole, submission)
     claims.contest(submission, lock, found.split, problems)
     claims.policy(submission, found, problems)
@@ -137,6 +139,7 @@ class _Look:
         self._folder = folder
         self._submission = submission
         self._packages = lock.packages if lock is not None else {}
+        self._attempts = claims.played(submission, lock, found.split)
         self._attributed = lock is not None and lock.attributed
         self._found = found
         self._problems = problems
@@ -145,7 +148,7 @@ class _Look:
     def at(self, files: Mapping[str, int], count: int | None, seed: int) -> Rerun:
         """Look at everything; return what came of playing episodes again."""
         split, problems = self._found.split, self._problems
-        attempts, before = claims.attempts(self._submission, split), len(problems)
+        attempts, before = self._attempts, len(problems)
         self.rows = rows.read(self._folder, attempts * len(split) + 1, problems)
         read = [row for _, row in self.rows]
         if len(problems) == before:  # what is said of all rows can be computed from all rows alone

@@ -52,7 +52,9 @@ def test_validate_says_all_of_it_to_machines(lakes: Path, file: Any) -> None:
 def test_validate_of_a_split_that_is_not_given_says_so(lakes: Path) -> None:
     done = board("validate", lakes / "walker")
     assert done.exit_code == 1
+    assert done.stdout.count("'lake/still'") == 1
     assert "no split is named 'lake/still'" in done.stdout
+    assert "a split of your own is known here when its file is given: `--split-file FILE`" in done.stdout
 
 
 @pytest.mark.parametrize("words", [["validate"], ["validate", "nowhere"], ["show", "nowhere"], ["compare", "one"]])
@@ -76,6 +78,18 @@ def test_show_ranks(lakes: Path, file: Any) -> None:
     assert lines[2] == "Fewer than 10 clusters (2): intervals and places are not to be relied on."
     assert [line.split()[:2] for line in lines[5:8]] == [["1–2", "walker"], ["1–2", "wanderer"], ["reference", "seer"]]
     assert "refused walker-again: " in done.stderr
+
+
+def test_where_all_is_refused_the_exit_code_tells(lakes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "board.md"
+    for words in (["show", lakes], ["show", lakes, "--json"], ["render", lakes, "--markdown", out]):
+        done = board(*words)
+        assert done.exit_code == 1
+        assert done.stderr.count("no split is named 'lake/still'") == 4
+    assert "## Refused" in out.read_text()
+    done = board("show", lakes, "--split", "lake/still")
+    assert done.exit_code == 2
+    assert done.stderr.count("refused ") == 4
 
 
 def test_show_of_a_split_that_nobody_handed_in_to(lakes: Path, file: Any) -> None:

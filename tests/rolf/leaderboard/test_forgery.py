@@ -173,7 +173,15 @@ def test_fewer_attempts(attempts: int, steps: Path, look: Look) -> None:
     text = said(look(steps))
     assert f"submission.json: 'attempts' is not that of lake/slippery: got {attempts}, expected 3" in text
     assert "a policy that is declared deterministic may hand in 1" in text
-    assert "rows are missing: variant 0 attempt" in text
+    assert "evaluate without `--attempts` into a new folder" in text
+    assert "rows are missing" not in text
+
+
+def test_fewer_attempts_that_the_lock_denies(steps: Path, look: Look) -> None:
+    """Whoever writes a smaller number into one file is asked for all rows as before."""
+    edit(steps / "submission.json", attempts=1)
+    write_rows(steps, [row for row in read_rows(steps) if row["attempt"] < 1])
+    assert "rows are missing: variant 0 attempt 1" in said(look(steps))
 
 
 def test_a_missing_row(steps: Path, look: Look) -> None:
@@ -306,7 +314,11 @@ def test_a_deterministic_policy_may_hand_in_one_attempt(evaluated: Any, copied: 
 
 def test_a_policy_that_is_not_deterministic_may_not(evaluated: Any, copied: Any, look: Look, contests: Any) -> None:
     folder = copied(evaluated(contests("lake/still").split, "lake_policies:Wanderer", 1))
-    assert "'attempts' is not that of lake/still: got 1, expected 3" in said(look(folder))
+    (problem,) = look(folder).problems
+    assert str(problem) == (
+        "submission.json: 'attempts' is not that of lake/still: got 1, expected 3; a policy that is declared "
+        "deterministic may hand in 1, every other one hands in all: evaluate without `--attempts` into a new folder"
+    )
 
 
 def test_a_reference_that_calls_itself_a_contestant(evaluated: Any, copied: Any, look: Look) -> None:
