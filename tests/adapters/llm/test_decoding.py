@@ -48,7 +48,7 @@ def test_a_grammar_holds_the_answer(model: Decoder) -> None:
     ids = prompt(model, "Tell me a story about a cat.")
     with pytest.raises(json.JSONDecodeError):
         json.loads(model.answer(ids, 12))
-    held = json.loads(model.answer(ids, 24, SCHEMA))
+    held = json.loads(model.answer(ids, 40, SCHEMA))
     assert list(held) == ["command"]
     assert 0 < len(held["command"]) <= 40
 
