@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,9 @@ from linegym.information import RowInfo, card
 from linegym.policies.policy import Infos, Lineup, Policy
 from linegym.tally import KEY, Tally
 from linegym.variants import Variant
+from rolf.evaluation.blame import blamed
 from rolf.evaluation.episode import Ending, Run
+from rolf.evaluation.errors import PolicyError
 from rolf.trajectory import jsonable
 from rolf.variant import policy_seed
 
@@ -53,26 +56,38 @@ def compete(player: Policy, variants: Sequence[Variant], seeds: Sequence[int]) -
     seeds of the lines nor the uids of the variants, by which it could look up what will happen.
 
     Raises:
-        ArgumentError: the policy wants to know the faults and does not say that it is ``privileged``.
-        TypeError, ValueError: its actions are not of the action space.
+        PolicyError: the policy raised an error, its actions are not of the action space, or it wants to know the faults
+            and does not say that it is ``privileged``; says in which step.
     """
-    told = truth_for(player)
+    with blamed("at its start"):
+        told = truth_for(player)
     began = time.perf_counter()
     batch = Batch(variants, autoreset="disabled", evaluation=True)
     batch.reset(np.array(seeds, np.uint64))
     tally = Tally(batch.n)
     actions = np.zeros((batch.horizon, batch.n), np.int16)
     rewards = np.zeros((batch.horizon, batch.n))
-    player.begin(lineup(variants, [policy_seed(seed) for seed in seeds]))
+    known = lineup(variants, [policy_seed(seed) for seed in seeds])
+    with blamed("at its start"):
+        player.begin(known)
     for tick in range(batch.horizon):
         faults = batch.faults()
         infos: Infos = {"true_faults": faults.copy()} if told else {}
-        chosen = player.act(batch.observations, batch.masks, infos)
-        commands = batch_commands(chosen, batch.n, "flat")
+        with blamed(f"step {tick}"):
+            chosen = player.act(batch.observations, batch.masks, infos)
+            commands = _commands(chosen, batch.n)
         batch.step(commands)
         tally.note(commands[:, 0], faults, batch.facts)
         actions[tick], rewards[tick] = chosen, batch.rewards
     return Shifts(batch, seeds, tally, actions, rewards, time.perf_counter() - began)
+
+
+def _commands(chosen: Any, rows: int) -> NDArray[np.int32]:
+    """Return the commands of what a policy answered."""
+    try:
+        return batch_commands(chosen, rows, "flat")
+    except (TypeError, ValueError) as error:
+        raise PolicyError(f"it answered {chosen!r:.60} ({type(chosen).__name__}): {error}") from error
 
 
 def lineup(variants: Sequence[Variant], seeds: Sequence[int]) -> Lineup:

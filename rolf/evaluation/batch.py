@@ -29,14 +29,17 @@ def play_block(
         where: What errors call the block.
 
     Raises:
-        PolicyError: the policy raised an error.
+        PolicyError: the policy raised an error, or acted outside of the action space.
         EvaluationError: the environment raised an error that no machine is to blame for, or the disk is full.
     """
     try:
         runs = environment.play(player, variants, seeds)
+    except PolicyError as error:
+        raise PolicyError(f"the policy failed in {where}, {error}") from error
     except (Exception, SystemExit) as error:
-        if _among(player, error.__traceback__):
-            raise PolicyError(f"the policy failed in {where}: {told(error)}") from error
+        callers = _callers(player, error.__traceback__)
+        if callers is not None:
+            raise PolicyError(f"the policy failed in {where}: {told(error, callers)}") from error
         if not isinstance(error, (RuntimeError, OSError, MemoryError)):
             raise EvaluationError(f"{variants[0].env_id} could not play {where}: {told(error)}") from error
         stop_if_full(error, where)
@@ -52,10 +55,11 @@ def play_block(
     return [Played(each, "", run.seconds) for each, run in zip(recorded, runs, strict=True)]
 
 
-def _among(player: Any, traceback: TracebackType | None) -> bool:
-    """Return whether an error passed through a method of the policy."""
+def _callers(player: Any, traceback: TracebackType | None) -> int | None:
+    """Return how many calls led to the method of the policy that an error came from; None: it came from none."""
+    count = 0
     while traceback is not None:
         if traceback.tb_frame.f_locals.get("self") is player:
-            return True
-        traceback = traceback.tb_next
-    return False
+            return count
+        traceback, count = traceback.tb_next, count + 1
+    return None

@@ -61,7 +61,11 @@ class Batched(Protocol):
         """Return whether it is a policy that acts for many rows at once."""
 
     def play(self, player: Any, variants: Sequence[Variant], seeds: Sequence[int]) -> Sequence[Run]:
-        """Play an episode of each variant; seeds are what ``reset`` would be given."""
+        """Play an episode of each variant; seeds are what ``reset`` would be given.
+
+        Raises:
+            PolicyError: the policy is to blame; see ``rolf.evaluation.blame``.
+        """
 
 
 @runtime_checkable

@@ -188,9 +188,16 @@ def _source(spec: Spec) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else ""
 
 
-def told(error: BaseException) -> str:
-    """Return an error of somebody's code with the lines that it came from, less those of this package."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != _HERE]
+def told(error: BaseException, callers: int = 0) -> str:
+    """Return an error of somebody's code with the lines that it came from, less those of this package.
+
+    Args:
+        error: What was raised.
+        callers: Outermost calls that led to somebody's code, and are left out.
+    """
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__)[callers:] if Path(frame.filename).parent != _HERE
+    ]
     frames = [frame for frame in frames if not frame.filename.startswith("<frozen")]
     return f"{type(error).__name__}: {error}\n{''.join(traceback.format_list(frames[-8:]))}".rstrip()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import gymnasium
 
 from rolf.evaluation.atomic import compress
+from rolf.evaluation.blame import blamed
 from rolf.evaluation.errors import EvaluationError, PolicyError
 from rolf.evaluation.loading import told
 from rolf.evaluation.origin import hidden
@@ -95,28 +95,17 @@ def _play(
 
     seed = variant.attempt_seed(attempt)
     observation, info = env.reset(seed=seed)
-    with _blamed(where, "at its start"):
+    with blamed(f"the policy failed in {where}, at its start"):
         player.begin(Start(variant, attempt, policy_seed(seed), observation, shown(info), env))
     step, over = 0, False
     while not over:
-        with _blamed(where, f"step {step}"):
+        with blamed(f"the policy failed in {where}, step {step}"):
             action = player.act(observation, shown(info))
             if not env.action_space.contains(action):
                 kind = type(action).__name__
                 raise PolicyError(f"it answered {action!r:.100} ({kind}); expected one of {env.action_space!s:.200}")
         observation, _, terminated, truncated, info = env.step(action)
         step, over = step + 1, terminated or truncated
-
-
-@contextmanager
-def _blamed(where: str, when: str) -> Iterator[None]:
-    """Make an error of what the policy raises."""
-    try:
-        yield
-    except PolicyError as error:
-        raise PolicyError(f"the policy failed in {where}, {when}: {error}") from error
-    except (Exception, SystemExit) as error:
-        raise PolicyError(f"the policy failed in {where}, {when}: {told(error)}") from error
 
 
 def _kept(plain: Path, path: Path, *, lost: bool) -> Recorded | None:

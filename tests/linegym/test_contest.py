@@ -22,6 +22,7 @@ from linegym.solo import Solo
 from linegym.tally import COUNTED
 from linegym.variants import variant
 from rolf.evaluation.episode import Ending, Run
+from rolf.evaluation.errors import PolicyError
 from rolf.evaluation.policy import Start
 from rolf.trajectory import jsonable, read_trajectory
 from rolf.variant import Variant, policy_seed
@@ -200,9 +201,10 @@ def test_who_wants_the_truth_must_say_so() -> None:
 
         def act(self, seen: Any, masks: Any, infos: Any) -> Any: ...
 
-    for use in (lambda: catalogue.play(Sly(), LINES[:1], [0]), lambda: Solo(Sly())):
-        with pytest.raises(ArgumentError, match=r"'sly' is truthful.*declare privileged = True"):
-            use()
+    with pytest.raises(PolicyError, match=r"at its start: .*'sly' is truthful.*declare privileged = True"):
+        catalogue.play(Sly(), LINES[:1], [0])
+    with pytest.raises(ArgumentError, match=r"'sly' is truthful.*declare privileged = True"):
+        Solo(Sly())
 
 
 def test_only_policies_for_many_lines_are_played_in_a_batch() -> None:
@@ -233,5 +235,5 @@ def test_actions_are_checked() -> None:
         def act(self, seen: Any, masks: Any, infos: Any) -> Any:
             return np.full(len(seen), 545)
 
-    with pytest.raises(ValueError, match="action 545 of row 0 is out of range"):
+    with pytest.raises(PolicyError, match=r"step 0: it answered array\(\[545\]\).* action 545 of row 0 is out of range"):
         catalogue.play(Wild(), LINES[:1], [0])

@@ -261,20 +261,39 @@ def test_an_error_of_the_policys_stops_and_says_where(rolf: Run, toys: Path, how
 
 
 def test_a_policy_that_fails_in_a_block_is_no_fault_either(rolf: Run) -> None:
-    """A RuntimeError may come from the machine; this one came through the policy."""
-    done = rolf(
-        "eval",
-        "--split",
-        "toy-v0/small",
-        "--policy",
-        "toy_contest:Crowd",
-        "--policy-arg",
-        "fail=policy",
-        "--out",
-        "sub",
-    )
+    """A RuntimeError may come from the machine; this one came through the policy, whose lines are told alone."""
+    command = ["eval", "--split", "toy-v0/small", "--policy", "toy_contest:Crowd", "--out", "sub"]
+    done = rolf(*command, "--policy-arg", "fail=policy")
     assert done.returncode == 1
     assert "the policy failed in toy-v0/small, variants 0 to 1 together: RuntimeError: the crowd is lost" in done.stderr
+    assert "in begin_all" in done.stderr
+    assert "player.begin_all" not in done.stderr, "a line of the environment's"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("5", "step 2: it answered 5 (int): actions have shape (); give one for each of 4 rows: shape (4,)"),
+        ("[0, 900, 0, 0]", "step 2: it answered [0, 900, 0, 0] (list): action 900 of row 1 is out of range"),
+        ("{}['here']", "step 2: KeyError: 'here'"),
+    ],
+)
+def test_a_policy_for_many_lines_is_told_its_step_and_its_own_line(
+    rolf: Run, toys: Path, answer: str, said: str
+) -> None:
+    """It is the policy that is wrong, and no line of the environment's helps its author."""
+    name = f"crew_{len(answer)}"
+    (toys / f"{name}.py").write_text(
+        "class Crew:\n    name, truthful = 'crew', False\n"
+        "    def begin(self, lineup, rows=None): self.n, self.step = lineup.n, -1\n"
+        "    def act(self, observations, masks, infos):\n        self.step += 1\n"
+        f"        return [0] * self.n if self.step < 2 else {answer}\n"
+    )
+    done = rolf("eval", "--split", "line-v1/iid[:2]", "--attempts", "2", "--policy", f"{name}:Crew", "--out", "sub")
+    assert done.returncode == 1
+    assert f"Error: the policy failed in line-v1/iid[:2], variants 0 to 1 together, {said}" in done.stderr
+    assert (f"{name}.py" in done.stderr) is ("KeyError" in said), "where in its code"
+    assert "contest.py" not in done.stderr
 
 
 @pytest.mark.filterwarnings("ignore:.*The reward is a NaN value")
