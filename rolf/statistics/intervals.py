@@ -19,6 +19,9 @@ Labels = Sequence[Any] | NDArray[Any] | None
 Bounds = tuple[float, float] | None
 """Least and greatest score that there can be; (0, 1) of successes."""
 
+FEW = 10
+"""Clusters below which those not seen may be many: resamples of two variants, the better of which succeeded four times
+out of ten, end at 0.4, where two variants without any success leave room up to 0.84."""
 POINT = 1e-12
 """Width of an interval that is none: sums of the same numbers in another order."""
 
@@ -112,7 +115,8 @@ def interval(
         resamples: How many are drawn.
         seed: The same gives the same interval, in whatever order the variants come.
         bounds: Least and greatest score that there can be. Where no cluster differs from another, as when all succeed,
-            resamples know of no spread and the interval is a point, unless bounds say what may have gone unseen.
+            resamples know of no spread and the interval is a point, unless bounds say what may have gone unseen. Of
+            fewer than ten clusters the interval has room for that in any case.
 
     Raises:
         ValueError: scores, clusters or an option are not that; says what to do.
@@ -125,8 +129,11 @@ def interval(
     owner = grouped(clusters, len(table))
     estimate, number = float(statistic(table)), int(owner.max()) + 1
     ends = plan.ends(compute, table, owner, np.asarray(estimate))
-    if ends is not None and bounds is not None and method != "stratified" and ends[1] - ends[0] <= POINT:
-        ends = unseen(compute, table, number, level, bounds)
+    if ends is not None and bounds is not None and method != "stratified":
+        point = ends[1] - ends[0] <= POINT
+        if point or number < FEW:
+            wide = unseen(compute, table, number, level, bounds)
+            ends = wide if point else np.array([min(ends[0], *wide), max(ends[1], *wide)])
     low, high = (None, None) if ends is None else (float(ends[0]), float(ends[1]))
     return Interval(estimate, low, high, level, method, len(table), number, int(np.isnan(table).sum()))
 

@@ -156,6 +156,19 @@ def test_where_all_succeed_bounds_say_what_may_have_gone_unseen() -> None:
     assert (found.low, found.high) == pytest.approx((0.0, 1 - 0.025 ** (1 / 50)), abs=1e-6)
 
 
+@pytest.mark.parametrize("clusters", [2, 5, 9])
+def test_some_successes_of_few_clusters_are_not_more_certain_than_none(clusters: int) -> None:
+    """Two of ten attempts at the first variant succeed; resamples of two variants alone would end at 0.2."""
+    none = np.zeros((clusters, 10))
+    some = none.copy()
+    some[0, :2] = 1.0
+    least, more = (interval(mean, table, bounds=(0.0, 1.0)) for table in (none, some))
+    assert least.high is not None
+    assert more.high is not None
+    assert more.high > least.high
+    assert least.high == pytest.approx(1.0 - 0.025 ** (1.0 / clusters), abs=1e-4)
+
+
 def test_bounds_change_nothing_where_variants_differ() -> None:
     assert interval(mean, SCORES, bounds=(0.0, 1.0)) == interval(mean, SCORES)
 
