@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from rolf_wrappers.distort_observation import Distortion, DistortObservation
 from rolf_wrappers.drift_observation import Drift, DriftObservation
+from rolf_wrappers.encoded_observation import EncodedObservation
 from rolf_wrappers.flat_float import FlatFloat
 from rolf_wrappers.impulse_observation import ImpulseObservation, Impulses
 from rolf_wrappers.jitter_frames import Jitter, JitterFrames
@@ -29,6 +30,7 @@ __all__ = [
     "Distortion",
     "Drift",
     "DriftObservation",
+    "EncodedObservation",
     "FlatFloat",
     "ImpulseObservation",
     "Impulses",
