@@ -102,10 +102,20 @@ def _play(
         with blamed(f"the policy failed in {where}, step {step}"):
             action = player.act(observation, shown(info))
             if not env.action_space.contains(action):
-                kind = type(action).__name__
-                raise PolicyError(f"it answered {action!r:.100} ({kind}); expected one of {env.action_space!s:.200}")
+                raise PolicyError(_outside(action, env.action_space))
         observation, _, terminated, truncated, info = env.step(action)
         step, over = step + 1, terminated or truncated
+
+
+def _outside(action: Any, space: gymnasium.Space[Any]) -> str:
+    """Return what is wrong with an action, in words for who writes the policy."""
+    answered = f"it answered {action!r:.100} ({type(action).__name__}); expected"
+    if isinstance(space, gymnasium.spaces.Discrete):
+        hint = "; give action.item(), what the array holds" if getattr(action, "shape", None) == (1,) else ""
+        return f"{answered} a whole number from {space.start} to {space.start + space.n - 1}{hint}"
+    if isinstance(space, gymnasium.spaces.Text) and not isinstance(action, str):
+        return f"{answered} a text, at most {space.max_length} characters long; json.dumps makes one of an object"
+    return f"{answered} one of {space!s:.200}"
 
 
 def _kept(plain: Path, path: Path, *, lost: bool) -> Recorded | None:

@@ -95,7 +95,14 @@ class Toy(gym.Env[int, int]):
         raise {"RuntimeError": RuntimeError, "OSError": OSError, "KeyError": KeyError}[kind]("the toy broke")
 
 
+class Parrot(Toy):
+    """Takes words."""
+
+    action_space = gym.spaces.Text(8)  # type: ignore[assignment]  # it is never stepped
+
+
 gym.register("Toy-v0", entry_point="toy_contest:Toy")
+gym.register("Parrot-v0", entry_point="toy_contest:Parrot")
 
 
 def problems(count: int, **kwargs: Any) -> tuple[Variant, ...]:

@@ -242,8 +242,8 @@ def test_a_few_faults_do_not_spoil_a_result(rolf: Run, toys: Path) -> None:
     [
         ("begin", "at its start: ValueError: cannot begin"),
         ("raise", "step 0: KeyError: 'no such key'"),
-        ("float", "step 0: it answered 1.5 (float); expected one of Discrete(10)"),
-        ("outside", f"step 0: it answered {NUMBERS} (int); expected one of Discrete(10)"),
+        ("float", "step 0: it answered 1.5 (float); expected a whole number from 0 to 9"),
+        ("outside", f"step 0: it answered {NUMBERS} (int); expected a whole number from 0 to 9"),
         ("none", "step 0: it answered None (NoneType)"),
     ],
 )
@@ -258,6 +258,30 @@ def test_an_error_of_the_policys_stops_and_says_where(rolf: Run, toys: Path, how
     assert (4, 1) not in {(row["index"], row["attempt"]) for row in kept}
     assert len(kept) >= 12
     assert not (toys / "sub" / "results.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("env_id", "answer", "told"),
+    [
+        ("gymnasium:CartPole-v1", "numpy.array([1])", "from 0 to 1; give action.item(), what the array holds"),
+        ("gymnasium:Pendulum-v1", "numpy.zeros(2)", "it answered array([0., 0.]) (ndarray); expected one of Box("),
+        ("toy_contest:Parrot-v0", "{'say': 1}", "(dict); expected a text, at most 8 characters long; json.dumps makes"),
+        ("toy_contest:Parrot-v0", "'too long, really'", "(str); expected one of Text("),
+    ],
+)
+def test_an_action_of_another_kind_is_answered_with_the_remedy(
+    rolf: Run, toys: Path, env_id: str, answer: str, told: str
+) -> None:
+    """What people hand in by mistake: what a batched model predicts, or a tool call that is not written out."""
+    name = f"agent_{abs(hash(answer))}"
+    (toys / f"{name}.py").write_text(
+        "import numpy\nclass Agent:\n    def begin(self, start): pass\n"
+        f"    def act(self, observation, info): return {answer}\n"
+    )
+    path = write_split(toys / "one.json", (Variant(env_id, name="one"),))
+    done = rolf("eval", "--split", path, "--policy", f"{name}:Agent", "--out", "sub")
+    assert done.returncode == 1
+    assert told in done.stderr
 
 
 def test_a_policy_that_fails_in_a_block_is_no_fault_either(rolf: Run) -> None:
