@@ -55,8 +55,12 @@ def _installed(name: str) -> Split:
     known = {entry.name: module for module in origins().values() for entry in module.splits()}
     if name in known:
         return known[name].split(name)
-    near = get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    whole, bracket, part = name.partition("[")
+    near = get_close_matches(whole, known, n=1)
+    number = part.strip("]")
+    taken = f"[:{number if number.isdecimal() else 'N'}]" if bracket else ""
+    hint = f"; did you mean {near[0] + taken!r}?" if near else ""
+    hint += " [:N] takes the first N variants; there are no other parts" if bracket else ""
     raise LookupError(
         f"no split is named {name!r}{hint}; `rolf split list` shows those there are, and the name of a file of your "
         "own ends in .json"

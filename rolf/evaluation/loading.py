@@ -68,7 +68,10 @@ def find_policy(text: str, env_ids: Iterable[str], args: Mapping[str, Any]) -> S
     near = get_close_matches(text, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     brought = f"the split's environment brings {', '.join(known)}" if known else "the split's environment brings none"
-    raise NoPolicyError(f"no policy is named {text!r}{hint}; {brought}; one of your own is named module:object")
+    own = (
+        f"; one of your own is named module:object{f', and {text}.py lies here' if Path(f'{text}.py').exists() else ''}"
+    )
+    raise NoPolicyError(f"no policy is named {text!r}{hint}; {brought}{own}")
 
 
 def _shipped(env_id: str) -> Mapping[str, PolicyEntry]:
@@ -94,7 +97,7 @@ def load(spec: Spec) -> Any:
     try:
         return found(**spec.args)
     except (Exception, SystemExit) as error:
-        raise PolicyError(f"policy {spec.text!r} could not be made: {told(error)}") from error
+        raise PolicyError(f"policy {spec.text!r} could not be made: {_reported(error)}") from error
 
 
 def _found(spec: Spec) -> Any:
@@ -108,11 +111,14 @@ def _found(spec: Spec) -> Any:
         found: Any = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {told(error)}") from error
+            raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {_reported(error)}") from error
         where = f"from {Path.cwd()} or among the installed packages"
-        raise NoPolicyError(f"policy {spec.text!r}: there is no module {error.name!r} to import {where}") from error
+        named = f"; give the module and not its file: {module_name[:-3]}:{path}" if module_name.endswith(".py") else ""
+        raise NoPolicyError(
+            f"policy {spec.text!r}: there is no module {error.name!r} to import {where}{named}"
+        ) from error
     except (Exception, SystemExit) as error:
-        raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {told(error)}") from error
+        raise PolicyError(f"policy {spec.text!r}: its module could not be imported: {_reported(error)}") from error
     for part in path.split("."):
         if not hasattr(found, part):
             names = [name for name in vars(found) if not name.startswith("_")] if hasattr(found, "__dict__") else []
@@ -200,6 +206,13 @@ def told(error: BaseException, callers: int = 0) -> str:
     ]
     frames = [frame for frame in frames if not frame.filename.startswith("<frozen")]
     return f"{type(error).__name__}: {error}\n{''.join(traceback.format_list(frames[-8:]))}".rstrip()
+
+
+def _reported(error: BaseException) -> str:
+    """Return the same with what to do where somebody's code misses a package."""
+    if not isinstance(error, ModuleNotFoundError):
+        return told(error)
+    return f"{told(error)}\ninstall what brings {error.name!r} beside rolf, for {sys.executable}"
 
 
 _HERE = Path(__file__).parent

@@ -129,6 +129,8 @@ def test_says_which_file_cannot_be_read(tmp_path: Path, content: bytes, told: st
         ("line-v1/idd", "no split is named 'line-v1/idd'; did you mean 'line-v1/iid'"),
         ("term-v1/unseen-famly[:3]", "did you mean 'term-v1/unseen-family'"),
         ("iid", "`rolf split list` shows those there are"),
+        ("line-v1/iid[3]", r"did you mean 'line-v1/iid\[:3\]'\? \[:N\] takes the first N variants"),
+        ("line-v1/iid[2:4]", r"did you mean 'line-v1/iid\[:N\]'\? \[:N\] takes the first N variants"),
         ("", "no split is named ''"),
     ],
 )

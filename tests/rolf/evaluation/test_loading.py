@@ -99,6 +99,21 @@ def test_says_what_is_wrong_with_a_module(toys: Path, source: str, told: str) ->
     assert name not in sys.modules
 
 
+def test_a_package_that_is_missing_is_told_with_where_it_belongs(toys: Path) -> None:
+    """Many have it, in another environment than the one that rolf runs in."""
+    (toys / "needy_agent.py").write_text("class Agent:\n    def __init__(self):\n        import no_such_thing\n")
+    with pytest.raises(PolicyError, match=f"(?s)in __init__.*'no_such_thing' beside rolf, for {sys.executable}"):
+        load(find_policy("needy_agent:Agent", [ENV_ID], {}))
+
+
+def test_a_file_is_not_taken_for_a_module(toys: Path) -> None:
+    (toys / "filed_agent.py").write_text("class Agent: pass\n")
+    with pytest.raises(PolicyError, match="give the module and not its file: filed_agent:Agent"):
+        load(find_policy("filed_agent.py:Agent", [ENV_ID], {}))
+    with pytest.raises(PolicyError, match=r"named module:object, and filed_agent\.py lies here"):
+        find_policy("filed_agent", [ENV_ID], {})
+
+
 @pytest.mark.parametrize(
     ("attribute", "value", "told"),
     [
