@@ -146,7 +146,7 @@ class _Look:
         self.rows: list[Numbered] = []
 
     def at(self, files: Mapping[str, int], count: int | None, seed: int) -> Rerun:
-        """Look at everything; return what came of playing episodes again."""
+        """Look at everything; return what came of playing episodes again, which what is refused already is spared."""
         split, problems = self._found.split, self._problems
         attempts, before = self._attempts, len(problems)
         self.rows = rows.read(self._folder, attempts * len(split) + 1, problems)
@@ -163,6 +163,8 @@ class _Look:
         evidence = Evidence(split, self._found.measure, self._packages, deterministic, problems)
         for numbered, recorded in episodes(self._folder, there, problems, whole=True):
             evidence.examine(numbered, recorded)
+        if problems:  # it is refused already, and playing takes long
+            return Rerun(0, ())
         picked = evidence.good if count is None else chosen(evidence, count, seed)
         return rerun(self._folder, self._found, picked, problems)
 

@@ -312,6 +312,13 @@ def test_a_deterministic_policy_may_hand_in_one_attempt(evaluated: Any, copied: 
     assert (len(looked.rows), looked.again) == (4, 4)
 
 
+def test_what_is_refused_already_is_not_played_again(steps: Path, look: Look) -> None:
+    assert look(steps, count=2).again >= 2
+    edit(steps / "submission.json", attempts=2)
+    looked = look(steps, count=None)
+    assert (looked.valid, looked.again) == (False, 0)
+
+
 def test_a_policy_that_is_not_deterministic_may_not(evaluated: Any, copied: Any, look: Look, contests: Any) -> None:
     folder = copied(evaluated(contests("lake/still").split, "lake_policies:Wanderer", 1))
     (problem,) = look(folder).problems
