@@ -98,6 +98,9 @@ def seal(name: str, base: str, count: int | None, attempts: int | None, secret: 
         sealing.draw(sealed, kept, found)  # whether it can be drawn
         _write_new(out, sealed.as_json(), mode=0o644)
     click.echo(sealed.commitment)
+    if sealed.count > len(found):
+        repeated = f"{sealed.count} variants of the {len(found)} problems of {found.name}"
+        click.echo(f"{repeated}: problems come several times, with other random numbers", err=True)
     click.echo(f"publish {out}; keep {secret} to yourself, and a copy of it: nothing brings it back", err=True)
 
 
@@ -132,7 +135,8 @@ def reveal(commitment: Path, secret: Path, base: str | None, out: Path) -> None:
         sealed, kept = _commitment(commitment), sealing.read_secret(secret)
         sealing.draw(sealed, kept, find_split(base or sealed.base))  # whether it is the one
         _write_new(out, sealing.reveal(sealed, kept), mode=0o644)
-    click.echo(f"{out} is for everybody now; the split {sealed.name} is no secret any more", err=True)
+    told = f"{out} holds the secret in the clear: once you publish it, {sealed.name} is no private split any more"
+    click.echo(f"{told}, and nothing takes it back; until then nobody has seen it, and you may remove it", err=True)
 
 
 @command.command(short_help="See whether a split is what was committed to.")
@@ -176,6 +180,9 @@ def _write_new(path: Path, plain: dict[str, Any], *, mode: int) -> None:
 
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError as error:
+        wrong = f"--out {str(path)!r} is there already and is never written over"
+        raise ValueError(f"{wrong}; give another file") from error
     except OSError as error:
         raise ValueError(f"--out {str(path)!r}: {error.strerror}; give a file that can be made") from error
     with os.fdopen(handle, "w") as file:

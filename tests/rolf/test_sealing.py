@@ -162,12 +162,26 @@ def test_a_secret_of_ones_own_is_taken_as_it_is(sealed: Path) -> None:
     assert told["count"] == 4, "as many as the base has"
 
 
+@pytest.mark.parametrize(("count", "told"), [("4", False), ("5", True)])
+def test_says_that_problems_come_several_times(sealed: Path, count: str, told: bool) -> None:
+    """More variants than the base has say less than as many problems would."""
+    done = rolf("seal", "again", "--base", BASE, "--count", count, "--secret", "secret", "--out", "again.json")
+    assert done.exit_code == 0
+    assert ("variants of the 4 problems of" in done.stderr) is told
+
+
+def test_a_reveal_can_be_taken_back_until_it_is_published(sealed: Path) -> None:
+    done = rolf("reveal", "sealed.json", "--secret", "secret", "--out", "open.json")
+    assert "once you publish it, private-1 is no private split any more" in done.stderr
+    assert "until then nobody has seen it, and you may remove it" in done.stderr
+
+
 def test_nothing_is_written_over(sealed: Path) -> None:
     """A commitment that was published must not be lost to a second one."""
     before = (sealed / "sealed.json").read_bytes()
     done = rolf("seal", "private-2", "--base", BASE, "--secret", "secret", "--out", "sealed.json")
     assert done.exit_code == 2
-    assert "--out 'sealed.json': File exists; give a file that can be made" in done.stderr
+    assert "--out 'sealed.json' is there already and is never written over; give another" in done.stderr
     assert (sealed / "sealed.json").read_bytes() == before
 
 
