@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from textwrap import indent
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -73,17 +73,24 @@ def validate(
 @click.option("--split", help="Show this one alone.")
 @_rerun(0)
 @_own_splits
+@click.option("--wide", is_flag=True, help="All columns, however wide the terminal is.")
 @click.option("--json", "as_json", is_flag=True, help="All of it as one JSON object.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="All of it as tables in Markdown.")
 def show(
-    folder: Path, split: str | None, rerun: int, files: tuple[Path, ...], as_json: bool, as_markdown: bool
+    folder: Path,
+    split: str | None,
+    rerun: int,
+    files: tuple[Path, ...],
+    wide: bool,
+    as_json: bool,
+    as_markdown: bool,
 ) -> None:
     """Rank the submissions in FOLDER, each split by itself.
 
     Every submission is validated first; what is refused is told on stderr and has no place. Exit code 1 when all
-    are refused.
+    are refused. The table fits 100 columns; more of it is in --wide, and all that is known in --markdown and --json.
     """
-    from rolf.leaderboard.markdown import about, columns, markdown, standings
+    from rolf.leaderboard.markdown import WIDTH, about, columns, markdown, standings, summary
 
     if as_json and as_markdown:
         raise click.UsageError("--json and --markdown are two forms of the same; give one")
@@ -94,8 +101,8 @@ def show(
         click.echo(markdown(board), nl=False)
     else:
         for part in board.splits:
-            told = [part.split, about(part), *([part.caution] if part.caution else [])]
-            click.echo("\n".join([*told, "", columns(*standings(part)), ""]))
+            told = [part.split, fill(about(part), WIDTH), *([part.caution] if part.caution else [])]
+            click.echo("\n".join([*told, "", columns(*(standings if wide else summary)(part)), ""]))
     _tell_refused(board)
     if not board.splits:
         raise SystemExit(1)

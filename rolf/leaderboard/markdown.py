@@ -10,6 +10,10 @@ from rolf.leaderboard.board import Board, Comparison, Entry, Estimate, SplitBoar
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$@-])")
 """What Markdown, or a dialect of it, takes for more than text."""
 NONE = "–"
+WIDTH = 100
+"""Of a terminal that a board is shown in [characters]."""
+SHORTEST = 8
+"""What is left of a policy's name at least [characters]."""
 
 
 def markdown(board: Board) -> str:
@@ -51,6 +55,20 @@ def standings(split: SplitBoard) -> tuple[list[str], list[list[str]]]:
     heads += ["robustness", "worst"] if graded else []
     heads += ["behind the first (detectable)", "episodes", "faults", "verified"]
     return heads, [_standing(entry, several, graded) for entry in split.entries]
+
+
+def summary(split: SplitBoard) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of a table of a split that fits a terminal; long names of policies are cut."""
+    heads = ["place", "policy", "score", "success", "behind the first"]
+    rows = []
+    for entry in split.entries:
+        behind = NONE if entry.leader is None else shown(entry.leader.difference)
+        rows.append([place(entry), entry.policy["name"], shown(entry.score), shown(entry.success), behind])
+    others = sum(2 + max(len(row[at]) for row in (heads, *rows)) for at in range(len(heads)) if at != 1)
+    room = max(SHORTEST, WIDTH - others)
+    for row in rows:
+        row[1] = row[1] if len(row[1]) <= room else f"{row[1][: room - 1]}…"
+    return heads, rows
 
 
 def _standing(entry: Entry, several: int, graded: bool) -> list[str]:
