@@ -130,7 +130,7 @@ def _file_name(text: str) -> str:
 @contextmanager
 def _progress() -> Iterator[Callable[[Advance], None]]:
     """Show a bar on stderr if a person looks at it, else a line now and then."""
-    tally = _Tally()
+    tally = Tally()
     if not sys.stderr.isatty():
         yield tally.line
         return
@@ -161,7 +161,7 @@ def _progress() -> Iterator[Callable[[Advance], None]]:
         yield report
 
 
-class _Tally:
+class Tally:
     """How the episodes went so far."""
 
     def __init__(self) -> None:
@@ -169,6 +169,7 @@ class _Tally:
         self._told = time.monotonic()
 
     def add(self, progress: Advance) -> None:
+        """Count what has just been played."""
         self.played += len(progress.new)
         self.count = progress.kept + self.played
         self.successes += sum(bool(row.success) for row in progress.new)
@@ -182,12 +183,13 @@ class _Tally:
             click.echo(f"{progress.kept} of {progress.episodes} episodes are there already", err=True)
         if not begin and time.monotonic() - self._told >= PAUSE:
             self._told = time.monotonic()
-            click.echo(f"{self.count}/{progress.episodes} {self}", err=True)
+            click.echo(f"{self.count} of {progress.episodes} episodes: {self}", err=True)
 
     def __str__(self) -> str:
         counted = self.played - self.faults
-        said = f"{self.successes}/{counted} succeeded"
-        return f"{said}, {self.faults} faults" if self.faults else said
+        new = " new ones" if self.count > self.played else ""
+        said = f"{self.successes} of {counted}{new} succeeded"
+        return f"{said}, {self.faults} fault{'s' * (self.faults > 1)}" if self.faults else said
 
 
 def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> None:
@@ -205,7 +207,8 @@ def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> N
             click.echo(f"  {name.replace('episode_', ''):8} {'unknown' if value is None else f'{value:.4f}'}")
         click.echo(f"  {'faults':8} {summary['faults']} of {summary['episodes']} episodes")
     kept = f", {outcome.kept} of them from an earlier run" if outcome.kept else ""
-    click.echo(f"{summary['episodes']} episodes in {folder}{kept}; {seconds:.0f} s", err=True)
+    episodes = f"{summary['episodes']} episode{'s' * (summary['episodes'] != 1)}"
+    click.echo(f"{episodes} in {folder}{kept}; {seconds:.0f} s", err=True)
     if summary["faults"]:
         _tell_faults(outcome)
 
