@@ -159,6 +159,22 @@ def check_policy(player: Any, spec: Spec, env_ids: Iterable[str]) -> None:
                 f"policy {spec.text!r} is {player!r:.80}, which has no begin(start) and act(observation, info), as "
                 "rolf.evaluation.policy.Policy wants them"
             )
+        if not plays_blocks(player, env_id):
+            _check_act(player.act, spec)
+
+
+def _check_act(act: Any, spec: Spec) -> None:
+    """See that it takes one observation: what is written for many episodes does not, and forgot to say what it is."""
+    try:
+        signature = inspect.signature(act)
+    except ValueError:  # of something written in C; the call itself will say what is wrong
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        wrong = f"policy {spec.text!r}: its act takes {signature}, expected (observation, info)"
+        known = "one for many episodes at once declares the attributes that its environment knows it by"
+        raise NoPolicyError(f"{wrong}; {known}, see docs/how-to/evaluate-a-policy.md") from error
 
 
 def plays_blocks(player: Any, env_id: str) -> bool:

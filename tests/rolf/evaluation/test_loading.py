@@ -114,6 +114,18 @@ def test_a_file_is_not_taken_for_a_module(toys: Path) -> None:
         find_policy("filed_agent", [ENV_ID], {})
 
 
+def test_one_for_many_episodes_that_does_not_say_so_is_told_how(toys: Path) -> None:
+    """Else its first step would miss an argument, which says nothing of why."""
+    source = (
+        "class Crew:\n    def begin(self, lineup, rows=None): ...\n    def act(self, observations, masks, infos): ...\n"
+    )
+    (toys / "mute_crew.py").write_text(source)
+    spec = find_policy("mute_crew:Crew", ["linegym:LineEnv-v1"], {})
+    told = r"act takes \(observations, masks, infos\), expected \(observation, info\); .* declares the attributes"
+    with pytest.raises(PolicyError, match=told):
+        check_policy(load(spec), spec, ["linegym:LineEnv-v1"])
+
+
 @pytest.mark.parametrize(
     ("attribute", "value", "told"),
     [
