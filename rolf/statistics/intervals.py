@@ -130,12 +130,20 @@ def interval(
     estimate, number = float(statistic(table)), int(owner.max()) + 1
     ends = plan.ends(compute, table, owner, np.asarray(estimate))
     if ends is not None and bounds is not None and method != "stratified":
-        point = ends[1] - ends[0] <= POINT
-        if point or number < FEW:
-            wide = unseen(compute, table, number, level, bounds)
-            ends = wide if point else np.array([min(ends[0], *wide), max(ends[1], *wide)])
+        ends = _with_room(ends, compute, table, number, level, bounds)
     low, high = (None, None) if ends is None else (float(ends[0]), float(ends[1]))
     return Interval(estimate, low, high, level, method, len(table), number, int(np.isnan(table).sum()))
+
+
+def _with_room(
+    ends: Floats, compute: Compute, table: Floats, clusters: int, level: float, bounds: tuple[float, float]
+) -> Floats:
+    """Return ends that leave room for clusters not seen, where there are few or none differs from another."""
+    point = ends[1] - ends[0] <= POINT
+    if not point and clusters >= FEW:
+        return ends
+    wide = unseen(compute, table, clusters, level, bounds)
+    return wide if point else np.array([min(ends[0], *wide), max(ends[1], *wide)])
 
 
 def within(table: Floats, bounds: Bounds) -> None:
