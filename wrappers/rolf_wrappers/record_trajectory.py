@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, SupportsFloat
 
@@ -63,7 +64,12 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._output = OutputFile(path, output_budget, overwrite=overwrite)
         self._writer = TrajectoryWriter(path, overwrite=overwrite)
         self._hand_over(self._output)
-        self._writer.write("header", **header)
+        try:
+            self._writer.write("header", **header)
+        except OSError:
+            self._writer.close()
+            self._output.close()
+            raise
         self._info: dict[str, Any] = {}
         self._begun = False
         self._steps = 0
@@ -104,11 +110,12 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def close(self) -> None:
         """Write the last line, close the file and the environment; may be called again."""
-        self._finish()
-        self._writer.close()
-        self._hand_over(None)
-        self._output.close()
-        self.env.close()
+        with ExitStack() as rest:  # all of it, also where a full disk takes no last line
+            rest.callback(self.env.close)
+            rest.callback(self._output.close)
+            rest.callback(self._hand_over, None)
+            rest.callback(self._writer.close)
+            self._finish()
 
     def _hand_over(self, sink: OutputSink | None) -> None:
         """Have an environment that can (``rolf.output``) hand all of the output to a sink."""
