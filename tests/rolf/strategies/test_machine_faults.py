@@ -20,7 +20,7 @@ from rolf.strategies import EnvStateMachine
 
 LIMITS = settings(
     phases=[Phase.generate],
-    max_examples=60,
+    max_examples=500,  # it stops at the first failure; what is drawn depends on the modules that are loaded
     stateful_step_count=20,
     deadline=None,
     derandomize=True,
