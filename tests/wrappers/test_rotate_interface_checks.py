@@ -12,7 +12,7 @@ from rolf.checks import State, check_all
 from rolf_wrappers import RotateInterface
 
 LINE_ACTIONS = ('{"wait": true}', '{"order": {"part": "jam"}}', '{"throttle": {"station": 2}}', "What shall I do?")
-TERMINAL_ACTIONS = ('{"command": "cd /tmp; ls -la; false"}', '{"command": "git -C ~ status"}', "What shall I do?")
+TERMINAL_ACTIONS = ('{"command": "cd /tmp; ls -AF; false"}', '{"command": "git -C ~ status"}', "What shall I do?")
 
 
 def tried(make: Callable[[], gym.Env[Any, Any]], actions: Sequence[str], **settings: Any) -> gym.Env[Any, Any]:
