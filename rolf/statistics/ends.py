@@ -61,7 +61,7 @@ def accelerated(estimate: Floats, values: Floats, without: Floats, level: float)
 
 
 def unseen(compute: Compute, table: Floats, clusters: int, level: float, bounds: tuple[float, float]) -> Floats:
-    """Return the ends where no cluster differs from another, so that resamples know of no spread.
+    """Return the figure with what may have gone unseen at either bound, (2,): what resamples know nothing of.
 
     With a chance of half of what the level leaves, a share of all clusters as large as this is not among those seen;
     the figure is taken with that share at either bound. Of successes alone it is the interval of Clopper and Pearson.
@@ -70,7 +70,7 @@ def unseen(compute: Compute, table: Floats, clusters: int, level: float, bounds:
     more = round(share / (1.0 - share) * len(table) * FINE)
     counts = np.concatenate([np.full(len(table), FINE), [more]])
     rows = [np.full((1, table.shape[1]), bound) for bound in bounds]
-    return np.array([float(compute(np.concatenate([table, row]), counts)) for row in rows])
+    return np.concatenate([compute(np.concatenate([table, row]), counts[None]) for row in rows])
 
 
 def _each(function: Callable[[float], float], values: Floats) -> Floats:

@@ -139,11 +139,10 @@ def _with_room(
     ends: Floats, compute: Compute, table: Floats, clusters: int, level: float, bounds: tuple[float, float]
 ) -> Floats:
     """Return ends that leave room for clusters not seen, where there are few or none differs from another."""
-    point = ends[1] - ends[0] <= POINT
-    if not point and clusters >= FEW:
+    if ends[1] - ends[0] > POINT and clusters >= FEW:
         return ends
     wide = unseen(compute, table, clusters, level, bounds)
-    return wide if point else np.array([min(ends[0], *wide), max(ends[1], *wide)])
+    return np.array([min(ends[0], *wide), max(ends[1], *wide)])
 
 
 def within(table: Floats, bounds: Bounds) -> None:

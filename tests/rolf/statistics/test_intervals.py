@@ -156,6 +156,20 @@ def test_where_all_succeed_bounds_say_what_may_have_gone_unseen() -> None:
     assert (found.low, found.high) == pytest.approx((0.0, 1 - 0.025 ** (1 / 50)), abs=1e-6)
 
 
+def test_a_figure_that_falls_as_scores_rise_has_its_ends_in_order() -> None:
+    """Of no success in 50 the gap to 1 is 1, or as much less as may have gone unseen."""
+    found = interval(optimality_gap, np.zeros((50, 3)), bounds=(0.0, 1.0))
+    assert (found.low, found.high) == pytest.approx((0.025 ** (1 / 50), 1.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("table", [np.zeros((12, 2)), SCORES[:4]], ids=["all alike", "few"])
+def test_bounds_hold_for_a_statistic_of_ones_own(table: np.ndarray) -> None:
+    """It is called with whole tables, here as elsewhere."""
+    known, own = (interval(each, table, bounds=(0.0, 1.0)) for each in (mean, lambda scores: mean(scores)))
+    assert (own.low, own.high) == pytest.approx((known.low, known.high), abs=1e-9)
+    assert own.low < own.high
+
+
 @pytest.mark.parametrize("clusters", [2, 5, 9])
 def test_some_successes_of_few_clusters_are_not_more_certain_than_none(clusters: int) -> None:
     """Two of ten attempts at the first variant succeed; resamples of two variants alone would end at 0.2."""
