@@ -2,8 +2,8 @@
 
     python benchmarks/baselines.py [--only "line-v1/*"] [--first 40] [--jobs 2] [--attribute] [--out submissions]
 
-Stopped, it goes on from where it was. A policy that goes the same way at every attempt is given one where its splits
-pin the world too (the terminal's); the others get as many as the split wants. All of it takes hours; --first takes the
+Stopped, it goes on from where it was. A policy that goes the same way at every attempt is given one where the split
+pins the world too; the others get as many as the split wants. All of it takes hours; --first takes the
 beginning of each split, which is a sample of it. --attribute asks what failures come from where the environment can
 tell, which plays each failed episode eight times more.
 """
@@ -15,7 +15,7 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
-from rolf.evaluation.evaluable import Attributable, Batched, Evaluable
+from rolf.evaluation.evaluable import Attributable, Evaluable
 from rolf.evaluation.evaluate import evaluate
 from rolf.evaluation.loading import find_policy
 from rolf.evaluation.origin import origins
@@ -46,7 +46,6 @@ def main() -> int:
 def _played(env_id: str, environment: Evaluable, name: str, given: argparse.Namespace) -> bool:
     """Play the policies on one split; return whether all results are valid."""
     split = find_split(name if given.first is None else f"{name}[:{given.first}]")
-    pinned = not isinstance(environment, Batched)
     valid = True
     for policy, entry in environment.policies().items():
         if not fnmatch(policy, given.policies):
@@ -55,7 +54,7 @@ def _played(env_id: str, environment: Evaluable, name: str, given: argparse.Name
             split,
             find_policy(policy, [env_id], {}),
             given.out / f"{split.name.replace('/', '--')}--{policy}".translate({ord(c): None for c in "[:]"}),
-            attempts=1 if entry.deterministic and pinned else None,
+            attempts=1 if entry.deterministic and split.pinned else None,
             jobs=given.jobs,
             attribute=given.attribute and isinstance(environment, Attributable),
         )

@@ -105,7 +105,8 @@ def draw(commitment: Commitment, secret: bytes, base: Split) -> Split:
         variants.append(reseeded(base.variants[place], seed(secret, commitment.name, number)))
         labels.append(base.labels[place])
     check_distinct(variants)
-    return Split(commitment.name, tuple(variants), tuple(labels), commitment.attempts, base.limits, base.content)
+    attempts, told = commitment.attempts, (base.limits, base.content, base.pinned)
+    return Split(commitment.name, tuple(variants), tuple(labels), attempts, *told)
 
 
 def seed(secret: bytes, name: str, number: int) -> int:

@@ -18,6 +18,7 @@ KEYS: Mapping[str, type] = {
     "attempts": int,
     "limits": dict,
     "content": str,
+    "pinned": bool,
     "variants": list,
     "labels": list,
 }
@@ -119,8 +120,8 @@ def from_json(plain: Any) -> Split:
     check_distinct(variants)
     given = plain.get("labels", [{"cluster": variant.digest} for variant in variants])
     labels = [_labels(each, f"labels[{number}]") for number, each in enumerate(given)]
-    limits, content = plain.get("limits", {}), plain.get("content", "")
-    return Split(plain["name"], tuple(variants), tuple(labels), plain["attempts"], limits, content)
+    limits, content, pinned = plain.get("limits", {}), plain.get("content", ""), plain.get("pinned", False)
+    return Split(plain["name"], tuple(variants), tuple(labels), plain["attempts"], limits, content, pinned)
 
 
 def as_json(split: Split) -> dict[str, Any]:
@@ -131,6 +132,7 @@ def as_json(split: Split) -> dict[str, Any]:
         "attempts": split.attempts,
         "limits": dict(split.limits),
         "content": split.content,
+        "pinned": split.pinned,
         "variants": [variant.as_json() for variant in split.variants],
         "labels": [labels_as_json(labels) for labels in split.labels],
     }
@@ -161,12 +163,13 @@ def check_object(plain: Any, where: str, keys: Mapping[str, Any], needed: tuple[
                 f"{where} has the unknown key {key!r:.60}{f'; did you mean {near[0]!r}?' if near else ''}; "
                 f"known are {', '.join(keys)}"
             )
-        if not isinstance(value, keys[key]) or isinstance(value, bool):
+        if not isinstance(value, keys[key]) or isinstance(value, bool) is not (keys[key] is bool):
             raise ValueError(f"{where}: {key!r} is {value!r:.60}, expected {_expected(keys[key])}")
 
 
 def _expected(kind: Any) -> str:
-    words = {str: "text", int: "a whole number", dict: "an object", list: "a list", type(None): "null"}
+    words = {str: "text", int: "a whole number", dict: "an object", list: "a list", bool: "true or false"}
+    words[type(None)] = "null"
     return " or ".join(words[each] for each in (kind if isinstance(kind, tuple) else (kind,)))
 
 

@@ -136,6 +136,8 @@ class Split:
     """What an episode may use: steps, time, memory. Other limits are another benchmark."""
     content: str = ""
     """Digest of what the variants' names stand for, where that could change."""
+    pinned: bool = False
+    """Whether all attempts at a variant meet the same world: then one attempt of a deterministic policy tells all."""
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.variants):

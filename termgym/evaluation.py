@@ -65,12 +65,12 @@ def split(name: str) -> Split:
     tasks = sets.named(_tasks_of(short))
     content = sets.digest(_tasks_of(short))
     if short != INTERFACE:
-        return Split(PREFIX + short, *_plain(tasks), ATTEMPTS, limits(), content)
+        return Split(PREFIX + short, *_plain(tasks), ATTEMPTS, limits(), content, pinned=True)
     from termgym.unseen import interface_digest, through_unseen
 
     variants, labels = through_unseen(*_plain(tasks))
     content = hashlib.sha256(f"{content}\n{interface_digest()}".encode()).hexdigest()
-    return Split(PREFIX + short, variants, labels, ATTEMPTS, limits(), content)
+    return Split(PREFIX + short, variants, labels, ATTEMPTS, limits(), content, pinned=True)
 
 
 def _tasks_of(name: str) -> str:

@@ -104,7 +104,7 @@ def command(
     except KeyboardInterrupt as error:
         raise click.ClickException("stopped; the same command goes on from here") from error
     _tell(outcome, where, time.monotonic() - began, as_json=as_json)
-    _tell_attempts(outcome, found.attempts)
+    _tell_attempts(outcome, found)
     if not outcome.valid:
         raise SystemExit(1)
 
@@ -213,10 +213,11 @@ def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> N
         _tell_faults(outcome)
 
 
-def _tell_attempts(outcome: Outcome, wanted: int) -> None:
+def _tell_attempts(outcome: Outcome, split: Split) -> None:
     """Say where a board would not take the result, as the policy might do otherwise in attempts that were left out."""
-    attempts = outcome.submission["attempts"]
-    if attempts != wanted and not (attempts == 1 and outcome.submission["policy"]["deterministic"]):
+    attempts, wanted = outcome.submission["attempts"], split.attempts
+    alone = split.pinned and attempts == 1 and outcome.submission["policy"]["deterministic"]
+    if attempts != wanted and not alone:
         wrong = f"not for a board: {attempts} attempt{'s' * (attempts > 1)} a variant, and the split wants {wanted}"
         click.echo(f"{wrong}; for that, leave --attempts out and give another --out", err=True)
 

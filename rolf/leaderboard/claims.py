@@ -18,7 +18,8 @@ SUBMISSION, LOCK = "submission.json", "lock.json"
 AS_WRITTEN = "hand in the file that `rolf eval` wrote"
 WHY = {
     "split_digest": "its variants, limits or content are others; evaluate with the version that is installed here",
-    "attempts": "a policy that is declared deterministic may hand in 1, every other one hands in all: "
+    "attempts": "a policy that is declared deterministic may hand in 1 where all attempts meet the same world, every "
+    "other one hands in all: "
     "evaluate without `--attempts` into a new folder",
     "limits": "other limits are another benchmark; evaluate with those of the split",
     "env_ids": AS_WRITTEN,
@@ -27,7 +28,7 @@ WHY = {
 
 def attempts(submission: Submission, split: Split) -> int:
     """Return how many attempts at each variant there must be."""
-    alone = submission.policy.deterministic and submission.attempts == 1
+    alone = split.pinned and submission.policy.deterministic and submission.attempts == 1
     return 1 if alone else split.attempts
 
 

@@ -7,16 +7,19 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import toy_contest
 from evaluations import contents, rows, write_split
 from toy_contest import BLOCK, NUMBERS, STEPS, problems
 
 from rolf.evaluation.recording import read
 from rolf.evaluation.rows import from_json, results_digest, summary
 from rolf.replay import replay
+from rolf.splitting import as_json
 from rolf.variant import Variant
 
 Run = Callable[..., Any]
@@ -109,15 +112,25 @@ def test_a_block_and_single_episodes_come_to_the_same(rolf: Run, toys: Path) -> 
         ("chance", "4", "not for a board: 4 attempts a variant, and the split wants 3"),
         ("truth", "2", "not for a board: 2 attempts a variant, and the split wants 3"),
         ("chance", "3", ""),
-        ("truth", "1", ""),
+        ("truth", "1", "not for a board: 1 attempt a variant, and the split wants 3"),
     ],
 )
 def test_says_at_once_what_no_board_will_take(rolf: Run, toys: Path, policy: str, attempts: str, told: str) -> None:
-    """`truth` is deterministic: one attempt tells all."""
+    """`truth` is deterministic, and yet meets another number at each attempt."""
     done = rolf("eval", "--split", "toy-v0/small[:1]", "--policy", policy, "--attempts", attempts, "--out", "sub")
     assert done.returncode == 0
     assert told in done.stderr
     assert bool(told) is ("not for a board" in done.stderr)
+
+
+@pytest.mark.parametrize(("policy", "taken"), [("truth", True), ("chance", False)])
+def test_one_attempt_is_enough_where_nothing_can_go_otherwise(rolf: Run, toys: Path, policy: str, taken: bool) -> None:
+    """The same world and a policy that draws nothing: further attempts would be copies."""
+    split = replace(toy_contest.split("toy-v0/small").first(1), name="pinned", pinned=True)
+    (toys / "pinned.json").write_text(json.dumps(as_json(split)))
+    done = rolf("eval", "--split", "pinned.json", "--policy", policy, "--attempts", "1", "--out", "sub")
+    assert done.returncode == 0
+    assert ("not for a board" not in done.stderr) is taken
 
 
 def test_a_reference_is_told_the_truth_and_a_contestant_is_not(rolf: Run, toys: Path) -> None:

@@ -25,6 +25,7 @@ def lake(name: str, *, slippery: bool, variants: int = 4, attempts: int = 3) -> 
         "name": name,
         "attempts": attempts,
         "limits": {"max_steps": 100},
+        "pinned": not slippery,
         "variants": [
             {
                 "env_id": "gymnasium:FrozenLake-v1",

@@ -324,8 +324,16 @@ def test_a_policy_that_is_not_deterministic_may_not(evaluated: Any, copied: Any,
     (problem,) = look(folder).problems
     assert str(problem) == (
         "submission.json: 'attempts' is not that of lake/still: got 1, expected 3; a policy that is declared "
-        "deterministic may hand in 1, every other one hands in all: evaluate without `--attempts` into a new folder"
+        "deterministic may hand in 1 where all attempts meet the same world, every other one hands in all: evaluate "
+        "without `--attempts` into a new folder"
     )
+
+
+def test_one_attempt_tells_nothing_of_other_worlds(evaluated: Any, copied: Any, look: Look, contests: Any) -> None:
+    """On slippery ice an attempt is an episode of its own: the luckiest of them is no measure, whoever walks."""
+    folder = copied(evaluated(contests("lake/slippery").split, "lake_policies:Walker", 1))
+    (problem,) = look(folder).problems
+    assert str(problem).startswith("submission.json: 'attempts' is not that of lake/slippery: got 1, expected 3; ")
 
 
 def test_a_reference_that_calls_itself_a_contestant(evaluated: Any, copied: Any, look: Look) -> None:
