@@ -16,8 +16,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
+from rolf.cache import cache_directory
 from rolf_adapters.decoding import Decoder
 from rolf_adapters.language_model import LanguageModel
 
@@ -49,21 +48,16 @@ def weights(package: str = PACKAGE) -> Path:
     return next(Path(str(file.locate())) for file in files if file.name.endswith(".gguf"))
 
 
-def unpacked(cache: Path | None = None) -> Path:
-    """Return the directory with the unpacked model, which is made when it is not there.
-
-    Args:
-        cache: Where such directories are kept; None: ``$ROLF_CACHE`` or the user's cache.
+def unpacked() -> Path:
+    """Return the directory with the unpacked model in rolf's cache, which is made when it is not there.
 
     Raises:
         ModuleNotFoundError: the weights are not installed.
         OSError: there is no room for them.
     """
     packed = weights()
-    kept = cache or Path(os.environ.get("ROLF_CACHE") or platformdirs.user_cache_path("rolf"))
-    place = kept / "models" / f"{NAME}-{_digest(packed)[:16]}"
+    place = cache_directory("models") / f"{NAME}-{_digest(packed)[:16]}"
     if not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".making-"))
         try:
             _unpack(packed, made)

@@ -19,7 +19,7 @@ from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from shutil import copyfile, rmtree
 
-from termgym.cache import cache_directory
+from rolf.cache import cache_directory
 from termgym.errors import FolderError
 
 IN_PLACE = 256 << 20

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from termgym.cache import VARIABLE, cache_directory
+from rolf.cache import VARIABLE, cache_directory
 from termgym.errors import ImageError
 from termgym.sandbox.cgroups import start_time
 from termgym.snapshot.copying import remove_tree

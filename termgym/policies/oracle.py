@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rolf.evaluation.policy import Start
-from termgym.plan import ActionPlan, Submit
+from termgym.plan import Submit
 from termgym.policies.hand import Hand
+from termgym.tasks.playthrough import solution
 
 
 class Oracle:
@@ -18,19 +19,10 @@ class Oracle:
     def begin(self, start: Start) -> None:
         """See ``rolf.evaluation.policy.Policy.begin``."""
         self._hand = Hand(start)
-        self._plans = self._solution(start.env.unwrapped)
+        world: Any = start.env.unwrapped
+        self._plans = solution(world.task, world.episode)
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> str:
         """See ``rolf.evaluation.policy.Policy.act``."""
         del observation, info
         return self._hand.written(next(self._plans, Submit()))
-
-    def _solution(self, env: Any) -> Iterator[ActionPlan | Submit]:
-        """Yield the plans of each stage, and the submission that ends it."""
-        for stage in env.task.stages or (env.task,):
-            oracle = getattr(stage, "oracle", ())
-            if oracle:
-                yield from oracle
-            elif stage.solution is not None:
-                yield env.episode.show_solution()
-            yield Submit()

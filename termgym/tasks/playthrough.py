@@ -45,16 +45,17 @@ def play_nothing(task: Task, episode: Episode) -> Playthrough:
 
 def play_solution(task: Task, episode: Episode) -> Playthrough:
     """Carry out the solution of each stage of a task, and submit it; raises what `play` raises."""
+    return _played(task, episode, solution(task, episode))
 
-    def actions() -> Iterator[ActionPlan | Submit]:
-        for stage in task.stages or (task,):
-            if task.oracle:
-                yield from task.oracle
-            elif stage.solution is not None:
-                yield episode.show_solution()
-            yield Submit()
 
-    return _played(task, episode, actions())
+def solution(task: Task, episode: Episode) -> Iterator[ActionPlan | Submit]:
+    """Yield what the author of a task would do, stage by stage, as the episode is ready for it."""
+    for stage in task.stages or (task,):
+        if task.oracle:
+            yield from task.oracle
+        elif stage.solution is not None:
+            yield episode.show_solution()
+        yield Submit()
 
 
 def _played(task: Task, episode: Episode, actions: Iterator[ActionPlan | Submit]) -> Playthrough:

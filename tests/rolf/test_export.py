@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from rolf.cache import VARIABLE
 from rolf.cli import main
-from termgym.cache import VARIABLE
 from termgym.folders import intercode, read_folder
 from termgym.folders.queries import QUERIES
 from termgym.tasks import make_task

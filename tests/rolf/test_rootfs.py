@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from rolf.cache import VARIABLE
 from rolf.cli import main
-from termgym.cache import VARIABLE
 from termgym.image import Store
 from termgym.image.roots import keep_root
 

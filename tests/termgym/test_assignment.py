@@ -7,8 +7,8 @@ from shutil import copytree
 import numpy as np
 import pytest
 
+from rolf.cache import VARIABLE
 from termgym.assignment import Assignment, names_folder
-from termgym.cache import VARIABLE
 from termgym.errors import FolderError, UnknownTask
 from termgym.tasks import Task, make_task
 

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from termgym.cache import cache_directory
+from rolf.cache import cache_directory
 
 WHEELS = "wheels"
 """Directory below the cache whose wheels are offered beside what rolf has installed: ``pip download -d …``."""

@@ -6,7 +6,7 @@ from shutil import copytree
 
 import pytest
 
-from termgym.cache import VARIABLE
+from rolf.cache import VARIABLE
 
 FIXTURES = Path(__file__).parent / "fixtures"
 collect_ignore_glob = ["fixtures/*"]  # their tests are data: a verifier's, not ours

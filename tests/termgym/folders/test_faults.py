@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from termgym.cache import VARIABLE, cache_directory
+from rolf.cache import VARIABLE, cache_directory
 from termgym.errors import FolderError, TaskError
 from termgym.folders import find_folders, read_folder
 
