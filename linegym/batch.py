@@ -53,6 +53,10 @@ class RowState:
     following: Variant
     """The variant of the next episode."""
 
+    def digest(self) -> str:
+        """Return a digest of the line; equal lines have equal ones on every machine, whatever follows."""
+        return hashlib.sha256(self.short + self.whole + self.real + self.key.to_bytes(8, "little")).hexdigest()
+
 
 class Batch:
     """``n`` lines, a row each, stepped together.

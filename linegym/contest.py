@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from linegym.actions import batch_commands
 from linegym.batch import Batch
-from linegym.env import digest_of
 from linegym.errors import ArgumentError
 from linegym.information import RowInfo, card
 from linegym.policies.policy import Infos, Lineup, Policy
@@ -46,7 +45,7 @@ class Shifts:
             info = RowInfo(batch, True, row).told(card(batch.variants[row]), seed)
             told = jsonable({**info, KEY: self.tally.told(row)})
             ending = Ending(rewards[row], told, terminated=False, truncated=bool(batch.truncated[row]))
-            yield Run(actions[row], ending, digest_of(batch.save(row)), self.seconds / batch.n)
+            yield Run(actions[row], ending, batch.save(row).digest(), self.seconds / batch.n)
 
 
 def compete(player: Policy, variants: Sequence[Variant], seeds: Sequence[int]) -> Shifts:

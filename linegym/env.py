@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -320,7 +319,7 @@ class LineEnv(gym.Env[Any, Any]):
 
     def state_digest(self) -> str:
         """Return a digest of the whole state; equal states have equal ones on every machine."""
-        return digest_of(self._batch.save(0))
+        return self._batch.save(0).digest()
 
     # ---- as calls of tools (rolf.interface.Tooled); what that needs loads only where it is wanted
 
@@ -377,12 +376,6 @@ class LineEnv(gym.Env[Any, Any]):
         from linegym.render.viewer import Viewer  # Pillow loads only where pictures are wanted
 
         return Viewer(self._batch, self.render_mode)
-
-
-def digest_of(state: RowState) -> str:
-    """Return a digest of the state of one line."""
-    key = state.key.to_bytes(8, "little")
-    return hashlib.sha256(state.short + state.whole + state.real + key).hexdigest()
 
 
 def saved_for(saved: Saved, settings: Settings) -> None:

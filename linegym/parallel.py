@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from linegym.actions import COMMANDS, NOOP
 from linegym.assignment import as_variant
 from linegym.batch import Batch
-from linegym.env import DEFAULT_VARIANT, digest_of
+from linegym.env import DEFAULT_VARIANT
 from linegym.information import RowInfo, card
 from linegym.plant import HORIZON
 from linegym.roles import Role, roles
@@ -200,7 +200,7 @@ class LineParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def state_digest(self) -> str:
         """Return a digest of the whole state, the same as ``LineEnv.state_digest`` of an equal line."""
-        return digest_of(self._batch.save(0))
+        return self._batch.save(0).digest()
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Return the line now as text (``ansi``) or as a picture (``rgb_array``).

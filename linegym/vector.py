@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from linegym.actions import batch_commands
 from linegym.assignment import Assignment, Variants
 from linegym.batch import Batch
-from linegym.env import LineEnv, Observation, Saved, digest_of, saved_for
+from linegym.env import LineEnv, Observation, Saved, saved_for
 from linegym.information import Infos, Roster, of_rows, with_presence
 from linegym.plant import HORIZON, LONGEST_HORIZON
 from linegym.seeding import drawn_seed, row_seeds
@@ -251,7 +251,7 @@ class LineVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
 
     def state_digest(self, row: int) -> str:
         """Return a digest of a row's state, the same as ``LineEnv.state_digest`` of an equal line."""
-        return digest_of(self._batch.save(whole("row", row, 0, self.num_envs - 1)))
+        return self._batch.save(whole("row", row, 0, self.num_envs - 1)).digest()
 
     # ---- episodes
 
