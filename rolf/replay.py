@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import gymnasium
-from gymnasium.envs.registration import WrapperSpec
 
 from rolf.difference import ABSENT, differences, shortened
 from rolf.evaluation.recording import Recorded, located, read
+from rolf.registration import registered
 from rolf.trajectory import ACTIONS, Line, Trajectory, TrajectoryError, jsonable, read_trajectory
+from rolf.variant import Variant
 
 NEEDED = {"header": ("env_id", "kwargs"), "reset": ("seed", "options"), "step": ("action",)}
 """What a replay cannot do without, by kind of line."""
@@ -138,20 +137,16 @@ def as_trajectory(recorded: Recorded, row: int = 1) -> Trajectory:
 
 def _make(header: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
     """Return the recorded environment, with the wrappers that were inside the recorder and have a part in it."""
-    module, _, name = str(header["env_id"]).rpartition(":")
-    if module:
-        try:
-            import_module(module)
-        except ImportError as error:
-            known = f"{module!r}, which the recorded environment {name!r} comes from, cannot be imported here"
-            raise TrajectoryError(f"{known}: {error}; install it to replay this file") from error
-    spec = copy.deepcopy(gymnasium.spec(name))
-    spec.additional_wrappers = tuple(WrapperSpec(**wrapper) for wrapper in header.get("wrappers", ()))
-    settings = dict(header["kwargs"])
-    if header.get("max_episode_steps") is not None:
-        settings["max_episode_steps"] = header["max_episode_steps"]
+    variant = Variant(str(header["env_id"]), header["kwargs"], wrappers=tuple(header.get("wrappers", ())))
     try:
-        return gymnasium.make(spec, **settings)
+        registered(variant.env_id)
+    except ImportError as error:
+        module, _, name = variant.env_id.rpartition(":")
+        known = f"{module!r}, which the recorded environment {name!r} comes from, cannot be imported here"
+        raise TrajectoryError(f"{known}: {error}; install it to replay this file") from error
+    limit = header.get("max_episode_steps")
+    try:
+        return variant.make(**({} if limit is None else {"max_episode_steps": limit}))
     except LookupError as error:
         raise TrajectoryError(f"what was recorded is not here: {error}") from error
 

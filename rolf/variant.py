@@ -14,8 +14,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
+
+from rolf.registration import registered
 
 if TYPE_CHECKING:
     import gymnasium
@@ -97,10 +98,7 @@ class Variant:
         import gymnasium
         from gymnasium.envs.registration import WrapperSpec
 
-        module, _, name = self.env_id.rpartition(":")
-        if module:
-            import_module(module)
-        spec = copy.deepcopy(gymnasium.spec(name))
+        spec = copy.deepcopy(registered(self.env_id))
         spec.additional_wrappers = tuple(WrapperSpec(**wrapper) for wrapper in self.wrappers)
         return gymnasium.make(spec, **{**copy.deepcopy(dict(self.kwargs)), **settings})
 

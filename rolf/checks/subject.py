@@ -14,6 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 from rolf.difference import difference
+from rolf.registration import registered
 from rolf.variant import Variant
 
 AnyEnv = gymnasium.Env[Any, Any] | VectorEnv[Any, Any, Any]
@@ -45,10 +46,7 @@ class Registered:
             gymnasium.error.Error: the environment is not known here.
             ModuleNotFoundError: its package is not installed.
         """
-        module, _, name = variant.env_id.rpartition(":")
-        if module:
-            importlib.import_module(module)
-        return cls(variant, gymnasium.spec(name))
+        return cls(variant, registered(variant.env_id))
 
     def __call__(self) -> gymnasium.Env[Any, Any]:
         """Make it, without Gymnasium's passive checker: that warns where a check wants to name the fault."""
@@ -76,11 +74,6 @@ class Subject:
     """Makes a fresh one."""
     code: Code
     """The same as Python."""
-
-    @property
-    def variant(self) -> Variant | None:
-        """What it is as plain data, if it was given so."""
-        return self.make.variant if isinstance(self.make, Registered) else None
 
     @classmethod
     def of(cls, env: EnvLike) -> Subject:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing, redirect_stdout
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from rolf.evaluation.origin import origin
 from rolf.evaluation.playing import Playing
 from rolf.evaluation.unit import units
 from rolf.jobs import done
+from rolf.registration import registered
 from rolf.variant import Split, Variant
 
 MOST_EPISODES = 200_000
@@ -128,16 +128,10 @@ def _described(policy: Spec, env_ids: set[str]) -> tuple[Described, dict[str, in
 
 def _check_known(variant: Variant) -> None:
     """See that an environment is registered here."""
-    module, _, name = variant.env_id.rpartition(":")
     try:
-        if module:
-            import_module(module)
-        gymnasium.spec(name)
+        registered(variant.env_id)
     except (gymnasium.error.Error, ImportError) as error:
-        raise EvaluationError(
-            f"the environment {variant.env_id!r} is not known here: {error}; install its package, or write the id as "
-            "module:Name-v0"
-        ) from error
+        raise EvaluationError(f"the environment {variant.env_id!r} is not known here: {error}") from error
 
 
 def _block(player: Any, env_id: str) -> int | None:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any
 
+from rolf.registration import registered
 from rolf.trajectory import jsonable
 from rolf.variant import Variant, canonical
 
@@ -67,13 +67,9 @@ _MADE_OUT: dict[bytes, list[Any]] = {canonical([]): []}
 @cache
 def _registered(env_id: str) -> tuple[Mapping[str, Any], int | None, tuple[str, ...]]:
     """Return what an id was registered with, and what its environment calls volatile."""
-    import gymnasium
     from gymnasium.envs.registration import load_env_creator
 
-    module, _, name = env_id.rpartition(":")
-    if module:
-        import_module(module)
-    spec = gymnasium.spec(name)
+    spec = registered(env_id)
     assert spec.entry_point is not None, f"{env_id} was registered without an entry point"
     creator = load_env_creator(spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
     metadata = getattr(creator, "metadata", {})

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -190,9 +191,28 @@ def test_refuses_one_string_for_several(settings: dict[str, Any]) -> None:
         check_seeding(SOUND, **settings)
 
 
-def test_an_unknown_environment_is_gymnasiums_error() -> None:
-    with pytest.raises(gym.error.NameNotFound, match="Did you mean: `CartPole`"):
-        check_all("CartPoll-v1")
+@pytest.mark.parametrize(
+    ("env_id", "kind", "told"),
+    [
+        ("CartPoll-v1", gym.error.NameNotFound, "Did you mean: `CartPole`"),
+        ("Tank-v0", gym.error.NameNotFound, "name its module too: MODULE:Tank-v0"),
+        ("json:Tank-v0", gym.error.NameNotFound, "importing 'json' registers no 'Tank-v0'"),
+        ("no_such.place:Tank-v0", ModuleNotFoundError, "No module named 'no_such', which is to register 'no_such.pl"),
+    ],
+)
+def test_an_unknown_environment_is_an_error_that_says_what_is_missing(
+    env_id: str, kind: type[Exception], told: str
+) -> None:
+    with pytest.raises(kind, match=told):
+        check_all(env_id)
+
+
+def test_what_a_module_itself_lacks_is_told_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The id is right then, and its package is there."""
+    (tmp_path / "wants_more.py").write_text("import no_such_thing\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'no_such_thing'$"):
+        check_all("wants_more:Tank-v0")
 
 
 # ---- how it acts
