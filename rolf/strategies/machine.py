@@ -116,6 +116,7 @@ class EnvStateMachine(RuleBasedStateMachine):
 
         Raises:
             TypeError: the environment is given in none of these forms.
+            gymnasium.error.Error, ModuleNotFoundError: its id is not known here.
             ValueError: ``repeats`` is below 1.
         """
         if repeats < 1:

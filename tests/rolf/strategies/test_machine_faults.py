@@ -304,7 +304,8 @@ def test_only_what_the_mask_allows_is_done(where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"), [({"repeats": 0}, ValueError), ({"env": 5}, TypeError), ({"env": "Nope-v0"}, Exception)]
+    ("arguments", "error"),
+    [({"repeats": 0}, ValueError), ({"env": 5}, TypeError), ({"env": "Nope-v0"}, gymnasium.error.NameNotFound)],
 )
 def test_what_makes_no_machine_is_refused_at_once(arguments: dict[str, Any], error: type[Exception]) -> None:
     """Not in the middle of a run."""
