@@ -53,9 +53,10 @@ class LanguageModel:
         if not isinstance(world, Tooled):
             raise TypeError(f"{start.variant.env_id} has no tools (rolf.interface.Tooled) that a text could call")
         self._world = world
-        self._wrapped = start.env.has_wrapper_attr("written")
         self._env = start.env
-        self._interface = None if self._wrapped else Interface(PLAIN, world.tools, world.purpose)
+        self._interface = (
+            None if start.env.has_wrapper_attr("written") else Interface(PLAIN, world.tools, world.purpose)
+        )
         self._talk: list[dict[str, str]] = []
         self._did = ""
         self._taken = 0

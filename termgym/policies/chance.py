@@ -9,7 +9,7 @@ from typing import Any
 
 from rolf.evaluation.policy import Start
 from termgym.plan import ActionPlan, Keys, Submit
-from termgym.policies.hand import Hand, seen
+from termgym.policies.hand import Hand, asked, seen
 from termgym.policies.places import enter, shell_path, words
 
 COMMANDS = (
@@ -52,7 +52,7 @@ class Chance:
         """See ``rolf.evaluation.policy.Policy.begin``."""
         self._hand = Hand(start)
         self._random = random.Random(start.seed)
-        self._words = words(_instruction(start.observation))
+        self._words = words(asked(start.observation))
         self._names = [*self._words.paths, *(command for command in self._words.commands if " " not in command)]
         self._entered = False
 
@@ -73,9 +73,3 @@ class Chance:
 
     def _run(self, command: str) -> str:
         return self._hand.written(ActionPlan(command=command, timeout=TIMEOUT, expected_exit_code=None))
-
-
-def _instruction(observation: Any) -> str:
-    if isinstance(observation, Mapping) and "instruction" in observation:
-        return str(observation["instruction"])
-    return seen(observation)

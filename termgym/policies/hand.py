@@ -24,6 +24,13 @@ class Hand:
         return str(in_style(self._env, action.model_dump_json()))
 
 
+def asked(observation: Any) -> str:
+    """Return what an episode's first observation says is to be done."""
+    if isinstance(observation, Mapping) and "instruction" in observation:
+        return str(observation["instruction"])
+    return seen(observation)
+
+
 def seen(observation: Any) -> str:
     """Return all that an observation says of the last command, as one text."""
     if isinstance(observation, str):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rolf.evaluation.policy import Start
 from termgym.plan import ActionPlan, Keys, Submit
-from termgym.policies.hand import Hand, seen
+from termgym.policies.hand import Hand, asked, seen
 from termgym.policies.places import Words, enter, shell_path, words
 
 TIMEOUT = 10.0
@@ -86,9 +86,7 @@ class Rules:
     def begin(self, start: Start) -> None:
         """See ``rolf.evaluation.policy.Policy.begin``."""
         self._hand = Hand(start)
-        observation = start.observation
-        plain = isinstance(observation, Mapping) and "instruction" in observation
-        self._words = words(str(observation["instruction"]) if plain else seen(observation))
+        self._words = words(asked(start.observation))
         self._screen = ""
         self._plans = self._work()
 
