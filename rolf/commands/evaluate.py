@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -224,11 +225,8 @@ def _tell_attempts(outcome: Outcome, split: Split) -> None:
 
 def _tell_faults(outcome: Outcome) -> None:
     """Say why the machine failed, and what to do."""
-    reasons: dict[str, int] = {}
-    for row in outcome.episodes:
-        if row.fault:
-            reasons[row.fault] = reasons.get(row.fault, 0) + 1
-    for reason, count in sorted(reasons.items(), key=lambda each: -each[1])[:5]:
+    reasons = Counter(row.fault for row in outcome.episodes if row.fault)
+    for reason, count in reasons.most_common(5):
         click.echo(f"the machine failed in {count} of them: {reason:.300}", err=True)
     valid = "" if outcome.valid else "more than 2 % are lost, so the result is not valid; "
     click.echo(f"{valid}the same command plays them again", err=True)

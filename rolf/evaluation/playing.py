@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
@@ -126,11 +126,9 @@ class Playing:
         variants = [self.split.variants[row.index] for row in failed]
         environment = origin(variants[0].env_id)
         assert isinstance(environment, Attributable)
-        found: dict[Place, Mapping[str, float]] = {}
         costs = environment.attributed(player, variants, [row.seed for row in failed])
-        for row, cost in zip(failed, costs, strict=True):
-            found[row.index, row.attempt] = dict(cost)
-        return [replace(row, attribution=found.get((row.index, row.attempt), {})) for row in rows]
+        told = {(row.index, row.attempt): dict(cost) for row, cost in zip(failed, costs, strict=True)}
+        return [replace(row, attribution=told.get((row.index, row.attempt), {})) for row in rows]
 
 
 def _check_figures(row: Episode, env_id: str) -> None:

@@ -132,23 +132,14 @@ def _shallow(path: str | Path) -> Iterator[None]:
         raise TrajectoryError(f"{str(path)!r} is nested deeper than can be looked into") from error
 
 
-def write_block(path: Path, runs: Iterable[tuple[Variant, int, Run]]) -> list[str]:
-    """Write a file of actions, and return the digest of each line.
+def write_block(path: Path, runs: Iterable[tuple[Variant, int, Run]]) -> None:
+    """Write a file of actions.
 
     Args:
         path: The file.
         runs: Variant, seed of the attempt, and how it went.
     """
-    digests = []
-
-    def lines() -> Iterator[bytes]:
-        for variant, seed, run in runs:
-            text = _canonical(_actions_line(variant, seed, run))
-            digests.append(hashlib.sha256(text).hexdigest())
-            yield text + b"\n"
-
-    write_compressed(path, lines())
-    return digests
+    write_compressed(path, (_canonical(_actions_line(*each)) + b"\n" for each in runs))
 
 
 def _actions_line(variant: Variant, seed: int, run: Run) -> dict[str, Any]:
