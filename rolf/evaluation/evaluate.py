@@ -89,7 +89,8 @@ def evaluate(
     """
     attempts = attempts or split.attempts
     _check_split(split, attempts)
-    described, blocks = _described(policy, {variant.env_id for variant in split.variants})
+    player, described, blocks = _made(policy, {variant.env_id for variant in split.variants})
+    player = player if jobs == 1 else None  # every process makes its own, and this one needs it no more
     _check_attributable(attribute, blocks)
     locked = lock(split, attempts, policy, described, attribute=attribute)
     with Folder(out, Identity(split, attempts, policy, described, about or About(), locked)) as folder:
@@ -99,7 +100,8 @@ def evaluate(
         tell = report or (lambda _: None)
         tell(Advance(attempts * len(split), kept, ()))
         left = [unit for unit in todo if unit.places[0] not in known]
-        with closing(done(Playing(split, policy, folder.trajectories, attribute), left, jobs)) as answers:
+        playing = Playing(split, policy, folder.trajectories, attribute, described.privileged, player)
+        with closing(done(playing, left, jobs)) as answers:
             for _, answer in answers:
                 if isinstance(answer, EvaluationError):
                     raise answer
@@ -118,12 +120,12 @@ def _check_split(split: Split, attempts: int) -> None:
         _check_known(variant)
 
 
-def _described(policy: Spec, env_ids: set[str]) -> tuple[Described, dict[str, int | None]]:
-    """Return what a policy says of itself, and in which environments it is played in blocks of how many."""
+def _made(policy: Spec, env_ids: set[str]) -> tuple[Any, Described, dict[str, int | None]]:
+    """Return a policy, what it says of itself, and in which environments it is played in blocks of how many."""
     with redirect_stdout(sys.stderr):
         player = load(policy)
         check_policy(player, policy, env_ids)
-        return describe(player, policy), {env_id: _block(player, env_id) for env_id in env_ids}
+        return player, describe(player, policy), {env_id: _block(player, env_id) for env_id in env_ids}
 
 
 def _check_known(variant: Variant) -> None:

@@ -15,7 +15,7 @@ from rolf.evaluation.batch import play_block
 from rolf.evaluation.episode import Episode
 from rolf.evaluation.errors import EvaluationError
 from rolf.evaluation.evaluable import Attributable, Batched
-from rolf.evaluation.loading import Spec, check_policy, describe, load
+from rolf.evaluation.loading import Spec, load
 from rolf.evaluation.origin import measure, origin
 from rolf.evaluation.single import Played, play
 from rolf.evaluation.unit import Place, Unit
@@ -35,32 +35,34 @@ class Playing:
     """Where trajectories go."""
     attribute: bool
     """Whether what failures come from is asked for."""
+    privileged: bool
+    """Whether the policy is shown all of ``info``."""
+    player: Any = None
+    """The policy where it is made already, which may take minutes; None: each process makes its own."""
 
     @contextmanager
     def open(self) -> Iterator[Callable[[Unit], Answer]]:
-        """Make the policy, and give what plays a unit; what the policy prints is talk and no result."""
+        """Give what plays a unit with the policy; what that prints is talk and no result."""
         with redirect_stdout(sys.stderr):
-            player = load(self.policy)
-            check_policy(player, self.policy, {variant.env_id for variant in self.split.variants})
-            yield partial(self._answer, player, describe(player, self.policy).privileged)
+            yield partial(self._answer, load(self.policy) if self.player is None else self.player)
 
     def lost(self, unit: Unit, seconds: float, end: str) -> Answer:
         """Return the rows of episodes whose process has died: nothing is known of them."""
         lost = Played(None, f"the process that played it {end}", seconds / len(unit.places))
         return tuple(self._row(place, lost, "") for place in unit.places)
 
-    def _answer(self, player: Any, privileged: bool, unit: Unit) -> Answer:
+    def _answer(self, player: Any, unit: Unit) -> Answer:
         try:
-            rows = self._block(player, unit) if unit.batched else [self._alone(player, privileged, unit)]
+            rows = self._block(player, unit) if unit.batched else [self._alone(player, unit)]
             return tuple(self._attributed(player, rows) if self.attribute else rows)
         except EvaluationError as error:
             return error
 
-    def _alone(self, player: Any, privileged: bool, unit: Unit) -> Episode:
+    def _alone(self, player: Any, unit: Unit) -> Episode:
         (place,) = unit.places
         path, where = self.folder / unit.trajectory, self._where(unit)
         variant = self.split.variants[place[0]]
-        played = play(variant, place[1], player, privileged=privileged, path=path, where=where)
+        played = play(variant, place[1], player, privileged=self.privileged, path=path, where=where)
         return self._row(place, played, unit.trajectory)
 
     def _block(self, player: Any, unit: Unit) -> list[Episode]:

@@ -437,6 +437,20 @@ def test_too_many_episodes_are_refused_at_once(rolf: Run, toys: Path) -> None:
     assert "1000 attempts at 7,000 variants are 7,000,000 episodes; at most 200,000" in done.stderr
 
 
+@pytest.mark.parametrize(("jobs", "made"), [("1", 1), ("2", 3)])
+def test_a_policy_is_made_once_a_process(shell: Run, toys: Path, jobs: str, made: int) -> None:
+    """Large models take minutes, and memory for one. The first process asks it what it is, even if others play."""
+    (toys / "large_agent.py").write_text(
+        "from toy_contest import Chance\n"
+        "class Agent(Chance):\n"
+        "    def __init__(self):\n"
+        "        open('made', 'a').write('x')\n"
+    )
+    command = ("eval", "--split", "toy-v0/small", "--policy", "large_agent:Agent", "--out", "sub", "--jobs", jobs)
+    assert shell(*command).returncode == 0
+    assert len((toys / "made").read_text()) == made
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_what_a_policy_prints_is_no_result(shell: Run, toys: Path, jobs: str) -> None:
     """`--json` is for machines, whatever a policy says meanwhile."""
