@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +13,12 @@ from rolf.checks.player import Player
 from rolf.checks.reproduction import Reproduction
 from rolf.checks.subject import EnvLike
 from rolf.checks.trial import SEEDS, STEPS, Trial, generators_restored
+
+
+def is_finite_number(value: Any) -> bool:
+    """Return whether a value can be the reward of a step."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return number and math.isfinite(value)
 
 
 class _Asked(NamedTuple):
@@ -31,7 +38,7 @@ _INFO = _Asked(
 _SINGLE = {
     "reward": _Asked(
         "a finite number",
-        lambda reward: _is_number(reward) and bool(np.isfinite(reward)),
+        is_finite_number,
         "isinstance(reward, (int, float, numpy.integer, numpy.floating)) and numpy.isfinite(reward)",
     ),
     **{
@@ -102,7 +109,3 @@ def _of_rows(rows: int) -> dict[str, _Asked]:
 
     ends = {name: array(name, "b", "truth values") for name in ("terminated", "truncated")}
     return {"reward": array("reward", "iuf", "finite numbers"), **ends, "info": _INFO}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

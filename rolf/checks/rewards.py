@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rolf.checks.acting import Actions
 from rolf.checks.errors import NotApplicable
@@ -14,6 +15,8 @@ from rolf.checks.trial import SEEDS, STEPS, Trial, generators_restored
 
 TOLERANCE = 1e-9
 """By how much sum and reward may differ, for each unit of the largest: terms may be added up in another order."""
+NO_NUMBERS = 'info["reward_terms"] must be finite numbers by name'
+NO_SUM = 'info["reward_terms"] do not sum to the reward'
 
 
 def check_reward_terms(
@@ -50,19 +53,29 @@ def check_reward_terms(
 
 def _look(trial: Trial, player: Player) -> None:
     terms, reward = player.info["reward_terms"], player.returned["reward"]
-    problem = None
-    if not isinstance(terms, Mapping) or not all(math.isfinite(value) for value in terms.values()):
-        problem = 'info["reward_terms"] must be finite numbers by name'
-        end = "assert all(math.isfinite(value) for value in info['reward_terms'].values()), info['reward_terms']"
-    else:
-        total = math.fsum(terms.values())
-        allowed = TOLERANCE * max(1.0, *(abs(value) for value in terms.values()), abs(reward))
-        if abs(total - reward) > allowed:
-            problem = 'info["reward_terms"] do not sum to the reward'
-            end = f"assert abs(math.fsum(info['reward_terms'].values()) - reward) <= {allowed!r}, (info, reward)"
+    problem = terms_fault(terms, reward)
     if problem is not None:
         values = {"reward": repr(reward), "terms": f"{terms!r:.300}"}
-        if isinstance(terms, Mapping):
-            values["their sum"] = repr(sum(terms.values()))
-        shown = Reproduction.of_one(trial.subject.code, player, end, imports=("import math",))
+        if problem == NO_SUM:
+            values["their sum"] = repr(math.fsum(terms.values()))
+        end = "assert terms_fault(info['reward_terms'], reward) is None, (info['reward_terms'], reward)"
+        imports = ("from rolf.checks.rewards import terms_fault",)
+        shown = Reproduction.of_one(trial.subject.code, player, end, imports=imports)
         raise trial.failed(problem, player.place._replace(field="info.reward_terms"), values, shown)
+
+
+def terms_fault(terms: Any, reward: Any) -> str | None:
+    """Return what is wrong with the terms that a reward is told to consist of, or None."""
+    if not isinstance(terms, Mapping) or not all(map(_is_finite, terms.values())):
+        return NO_NUMBERS
+    if not _is_finite(reward):
+        return NO_SUM
+    allowed = TOLERANCE * max(1.0, abs(reward), *map(abs, terms.values()))
+    return None if abs(math.fsum(terms.values()) - reward) <= allowed else NO_SUM
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except TypeError:  # it is no number
+        return False

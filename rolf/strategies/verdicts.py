@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 
+from rolf.checks.returns import is_finite_number
+from rolf.checks.rewards import terms_fault
 from rolf.checks.stray import stray
-
-TOLERANCE = 1e-9
-"""By how much a reward and the sum of its terms may differ, for each unit of the largest."""
 
 
 class Told(NamedTuple):
@@ -66,20 +63,12 @@ def judge(env: gymnasium.Env[Any, Any], told: Told) -> str | None:
         flag = getattr(told, name)
         if not isinstance(flag, bool | np.bool_):
             return f"{name} is {flag!r} of type {type(flag).__name__}; return True or False"
-    return _of_reward(told.reward, told.info.get("reward_terms"))
-
-
-def _of_reward(reward: Any, terms: Any) -> str | None:
-    number = isinstance(reward, int | float | np.integer | np.floating) and not isinstance(reward, bool)
-    if not number or not math.isfinite(reward):
-        return f"reward is {reward!r} of type {type(reward).__name__}; return a finite number"
-    if not isinstance(terms, Mapping):
+    if not is_finite_number(told.reward):
+        return f"reward is {told.reward!r} of type {type(told.reward).__name__}; return a finite number"
+    if "reward_terms" not in told.info:
         return None
-    total = math.fsum(terms.values())
-    largest = max(1.0, abs(reward), *map(abs, terms.values()))
-    if not abs(total - reward) <= TOLERANCE * largest:
-        return f"reward is {reward!r}, but info['reward_terms'] sum to {total!r}: {dict(terms)!r:.300}"
-    return None
+    fault = terms_fault(told.info["reward_terms"], told.reward)
+    return None if fault is None else f"{fault}: {told.reward!r} and {told.info['reward_terms']!r:.300}"
 
 
 class Keys:

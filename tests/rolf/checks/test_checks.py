@@ -60,6 +60,31 @@ def test_names_the_first_difference() -> None:
     assert failure.problem in str(failure)
 
 
+@pytest.mark.parametrize("terms", [{"move": "far"}, {"move": None}, {"move": float("nan")}, [0.5], 0.5])
+def test_terms_that_are_no_numbers_are_a_fault_of_the_environment(terms: Any) -> None:
+    """Of the environment, not of the check, which would stop all that come after it."""
+
+    class OddTerms(Sound):
+        def step(self, action: Any) -> Any:
+            observation, reward, terminated, truncated, info = super().step(action)
+            return observation, reward, terminated, truncated, {**info, "reward_terms": terms}
+
+    failure = found(OddTerms, check_reward_terms)
+    assert failure.problem == 'info["reward_terms"] must be finite numbers by name'
+    assert failure.values["terms"] == repr(terms)
+
+
+def test_terms_of_a_reward_that_is_no_number_do_not_sum_to_it() -> None:
+    class OddReward(Sound):
+        def step(self, action: Any) -> Any:
+            observation, _, *rest = super().step(action)
+            return observation, "much", *rest
+
+    failure = found(OddReward, check_reward_terms)
+    assert failure.problem == 'info["reward_terms"] do not sum to the reward'
+    assert failure.values["reward"] == "'much'"
+
+
 def test_names_both_moments_of_what_was_overwritten() -> None:
     failure = found(BUFFER)
     assert failure.place == (0, -1, "observation[0]")

@@ -180,7 +180,7 @@ FAULTS: dict[type[Walk], str] = {
     OutOfSpace: r"observation\S* is .*, observation_space allows",
     OtherType: r"float64.*observation_space allows",
     NotANumber: r"reward is nan of type float; return a finite number",
-    HiddenTerm: r"reward is .*, but info\['reward_terms'\] sum to",
+    HiddenTerm: r'info\["reward_terms"\] do not sum to the reward: ',
     NumbersForFlags: r"terminated is 0 of type int; return True or False",
     LostKey: r"info of a step (lacks|has now) steps",
     LostKeyAtTheEnd: r"info of a last step lacks reward_terms, steps",
