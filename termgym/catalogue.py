@@ -23,6 +23,7 @@ __all__ = [
     "HEADINGS",
     "HIDDEN",
     "SUMMARY",
+    "bounds",
     "bring",
     "build_root",
     "cases",
@@ -190,6 +191,13 @@ def measure(variant: Variant, ending: Ending) -> Measured:
     from termgym.evaluation import measure
 
     return measure(variant, ending)
+
+
+def bounds(variant: Variant) -> tuple[float, float] | None:
+    """See ``rolf.evaluation.evaluable.Bounded.bounds``."""
+    from termgym.evaluation import bounds
+
+    return bounds(variant)
 
 
 def reseeded(variant: Variant, seed: int) -> Variant:

@@ -11,6 +11,7 @@ import numpy as np
 from rolf.abilities.tables import Floats, Table, Value
 from rolf.evaluation.episode import Episode
 from rolf.statistics import Interval
+from rolf.statistics.intervals import Bounds
 from rolf.variant import Labels
 
 MOST = 12
@@ -95,6 +96,7 @@ def adaptivity(
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
+    bounds: Bounds = None,
 ) -> Adaptivity:
     """Return what becomes of a policy while a physical parameter grows.
 
@@ -106,11 +108,12 @@ def adaptivity(
         level: How often intervals hold the truth.
         resamples: How many are drawn.
         seed: The same gives the same intervals.
+        bounds: Least and greatest value that there can be, see `rolf.statistics.interval`; of ``success`` it is known.
 
     Raises:
         ValueError: no variant has the parameter, no attempt counts, or episodes are not those of the labels.
     """
-    table = Table(episodes, labels, value, level=level, resamples=resamples, seed=seed)
+    table = Table(episodes, labels, value, bounds, level=level, resamples=resamples, seed=seed)
     places = np.array([label.parameters.get(parameter, np.nan) for label in labels], dtype=np.float64)
     known = np.isfinite(places) & table.counted
     if not known.any():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rolf.abilities.tables import Floats, Table, Value
 from rolf.evaluation.episode import Episode
 from rolf.statistics import Interval
-from rolf.statistics.intervals import Plan
+from rolf.statistics.intervals import Bounds, Plan
 from rolf.statistics.kernels import row_means
 from rolf.statistics.scores import Counts, grouped
 from rolf.variant import Labels
@@ -60,6 +60,7 @@ def robustness(
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
+    bounds: Bounds = None,
 ) -> Robustness:
     """Return what is left of a policy over all intensities of each family of disturbances.
 
@@ -72,11 +73,12 @@ def robustness(
         level: How often intervals hold the truth.
         resamples: How many are drawn.
         seed: The same gives the same intervals.
+        bounds: Least and greatest value that there can be, see `rolf.statistics.interval`; of ``success`` it is known.
 
     Raises:
         ValueError: no variant with an attempt that counts has a level, or episodes are not those of the labels.
     """
-    table = Table(episodes, labels, value, level=level, resamples=resamples, seed=seed)
+    table = Table(episodes, labels, value, bounds, level=level, resamples=resamples, seed=seed)
     members = _members(table)
     if not members:
         raise ValueError("no variant with an attempt that counts has a level; robustness takes Labels.level")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rolf.evaluation.episode import Episode
 from rolf.statistics import Interval, interval, mean
+from rolf.statistics.intervals import Bounds
 from rolf.variant import Labels
 
 Value = Literal["score", "success", "episode_return"]
@@ -59,14 +60,16 @@ def _worth(episode: Episode, value: Value) -> float:
 class Table:
     """What the episodes of a split came to, with the labels of its variants."""
 
-    def __init__(self, episodes: Sequence[Episode], labels: Sequence[Labels], value: Value, **options: Any) -> None:
+    def __init__(
+        self, episodes: Sequence[Episode], labels: Sequence[Labels], value: Value, bounds: Bounds, **options: Any
+    ) -> None:
         attempts = 1 + max((episode.attempt for episode in episodes), default=0)
         self.value = value
         self.labels = labels
         self.scores = matrix(episodes, value=value, variants=len(labels), attempts=attempts)
         self.counted = np.isfinite(self.scores).sum(1) > 0
         self.clusters = np.array([label.cluster for label in labels])
-        self.bounds = (0.0, 1.0) if value == "success" else None
+        self.bounds = (0.0, 1.0) if value == "success" else bounds
         self.options = options
 
     def interval(self, members: NDArray[np.bool_]) -> Interval | None:
@@ -86,6 +89,7 @@ def groups(
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
+    bounds: Bounds = None,
 ) -> dict[str, Interval]:
     """Return the mean of each group of variants, in the order in which the split has them.
 
@@ -97,6 +101,7 @@ def groups(
         level: How often intervals hold the truth.
         resamples: How many are drawn.
         seed: The same gives the same intervals.
+        bounds: Least and greatest value that there can be, see `rolf.statistics.interval`; of ``success`` it is known.
 
     Returns:
         Name of the group -> its mean; groups of which no attempt counts are left out.
@@ -106,7 +111,7 @@ def groups(
     """
     if by not in KEYS:
         raise ValueError(f"by {by!r} is not known; allowed are {', '.join(KEYS)}")
-    table = Table(episodes, labels, value, level=level, resamples=resamples, seed=seed)
+    table = Table(episodes, labels, value, bounds, level=level, resamples=resamples, seed=seed)
     names = np.array([getattr(label, by) for label in labels])
     found = {name: table.interval(names == name) for name in dict.fromkeys(names.tolist())}
     return {name: one for name, one in found.items() if one is not None}

@@ -69,6 +69,14 @@ class Batched(Protocol):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """What an environment offers besides whose scores cannot lie just anywhere."""
+
+    def bounds(self, variant: Variant) -> tuple[float, float] | None:
+        """Return the least and the greatest score that there can be of a variant; None: there is no telling."""
+
+
+@runtime_checkable
 class Attributable(Protocol):
     """What an environment offers besides that can tell what a failure came from."""
 

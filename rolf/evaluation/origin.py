@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 from rolf.environments import environments
 from rolf.evaluation.episode import Ending, Measured
-from rolf.evaluation.evaluable import Evaluable
+from rolf.evaluation.evaluable import Bounded, Evaluable
 from rolf.variant import Variant
 
 
@@ -42,6 +43,18 @@ def measure(variant: Variant, ending: Ending) -> Measured:
     success = bool(ending.info.get("success", False))
     score = float(success) if "success" in ending.info else math.fsum(ending.rewards)
     return Measured(success, score, fault="" if failure is None else str(failure))
+
+
+def bounds(variants: Sequence[Variant]) -> tuple[float, float] | None:
+    """Return the least and the greatest score that there can be of any; None: nobody knows, as of a stranger's."""
+    every: list[tuple[float, float]] = []
+    for variant in variants:
+        found = origin(variant.env_id)
+        known = found.bounds(variant) if isinstance(found, Bounded) else None
+        if known is None:
+            return None
+        every.append(known)
+    return min(low for low, _ in every), max(high for _, high in every)
 
 
 def reseeded(variant: Variant, seed: int) -> Variant:

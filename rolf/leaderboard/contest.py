@@ -18,6 +18,8 @@ class Contest:
     measure: Callable[[Variant, Ending], Measured]
     policies: Mapping[str, PolicyEntry] = field(default_factory=dict)
     """Those that come with the environment."""
+    bounds: tuple[float, float] | None = None
+    """Least and greatest score that there can be; None: nobody knows."""
 
 
 Find = Callable[[str], Contest]
@@ -58,10 +60,10 @@ class Contests:
 
 
 def _contest(split: Split) -> Contest:
-    from rolf.evaluation.origin import measure, origin
+    from rolf.evaluation.origin import bounds, measure, origin
 
     policies: dict[str, PolicyEntry] = {}
     for env_id in sorted({variant.env_id for variant in split.variants}):
         found = origin(env_id)
         policies |= found.policies() if found is not None else {}
-    return Contest(split, measure, policies)
+    return Contest(split, measure, policies, bounds(split.variants))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 from rolf.evaluation.episode import Ending, Measured
 from rolf.evaluation.recording import Recorded, of_actions, of_steps
 from rolf.leaderboard import intake
+from rolf.leaderboard.contest import Contest
 from rolf.leaderboard.history import Histories
 from rolf.leaderboard.problem import Problems
 from rolf.leaderboard.rows import FILE, TRAJECTORY
@@ -21,7 +22,7 @@ from rolf.leaderboard.submission import Row
 from rolf.leaderboard.world import World, made_out, world
 from rolf.output import SUFFIX
 from rolf.trajectory import FORMAT, Line, Trajectory, TrajectoryError
-from rolf.variant import Split, Variant
+from rolf.variant import Variant
 
 
 class Evident(Protocol):
@@ -35,7 +36,6 @@ class Evident(Protocol):
 Found = TypeVar("Found", bound=Evident)
 Numbered = tuple[int, Row]
 """A row with its line in results.jsonl."""
-Measure = Callable[[Variant, Ending], Measured]
 STEPS = 1_000_000
 """Most steps that are read of an episode."""
 UNMEASURABLE = ArithmeticError, AttributeError, LookupError, TypeError, ValueError
@@ -46,18 +46,14 @@ class Evidence:
     """Looks at one episode after the other.
 
     Args:
-        split: What was to be played.
-        measure: What makes numbers of an ending.
+        found: What was to be played, and what makes numbers of an ending.
         packages: Versions that lock.json names.
         deterministic: Whether the policy is said to go the same way in the same world.
         problems: Gets what is wrong.
     """
 
-    def __init__(
-        self, split: Split, measure: Measure, packages: Mapping[str, str], deterministic: bool, problems: Problems
-    ) -> None:
-        self._split = split
-        self._measure = measure
+    def __init__(self, found: Contest, packages: Mapping[str, str], deterministic: bool, problems: Problems) -> None:
+        self._found = found
         self._packages = packages
         self._histories = Histories() if deterministic else None
         self._problems = problems
@@ -69,7 +65,7 @@ class Evidence:
     def examine(self, numbered: Numbered, recorded: Recorded) -> None:
         """Hold an episode against its row."""
         before = len(self._problems)
-        variant = self._split.variants[numbered[1].index]
+        variant = self._found.split.variants[numbered[1].index]
         self._origin(numbered, recorded, variant)
         self._whole(numbered[1], recorded)
         self._numbers(numbered, recorded, variant)
@@ -136,10 +132,8 @@ class Evidence:
         if not all(map(math.isfinite, rewards)):
             self._wrong(row, "a reward is no finite number", expected="finite rewards")
             return
-        try:
-            measured = self._measure(variant, recorded.ending)
-        except UNMEASURABLE as error:
-            self._wrong(row, f"its last info cannot be measured: {type(error).__name__}: {error!s:.200}")
+        measured = self._measured(row, recorded.ending, variant)
+        if measured is None:
             return
         told: dict[str, tuple[Any, Any]] = {
             "steps": (row.steps, len(rewards)),
@@ -167,6 +161,20 @@ class Evidence:
                     expected=repr(expected),
                     advice="numbers come from trajectories; hand in both as `rolf eval` wrote them",
                 )
+
+    def _measured(self, row: Row, ending: Ending, variant: Variant) -> Measured | None:
+        """Return what an ending is worth; None: its last info tells none, or one that cannot be."""
+        try:
+            measured = self._found.measure(variant, ending)
+        except UNMEASURABLE as error:
+            self._wrong(row, f"its last info cannot be measured: {type(error).__name__}: {error!s:.200}")
+            return None
+        least, most = self._found.bounds or (-math.inf, math.inf)
+        if least <= measured.score <= most:
+            return measured
+        possible = f"one from {least:g} to {most:g}"
+        self._wrong(row, "its last info tells a score that cannot be", got=measured.score, expected=possible)
+        return None
 
     def _wrong(self, row: Row, what: str, **more: Any) -> None:
         _, line = _located(row.trajectory)

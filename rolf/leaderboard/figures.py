@@ -40,9 +40,13 @@ class Figures:
         episodes: All of it.
         split: What was played.
         attempts: At each variant.
+        bounds: Least and greatest score that there can be; None: nobody knows.
     """
 
-    def __init__(self, episodes: Sequence[Episode], split: Split, attempts: int) -> None:
+    def __init__(
+        self, episodes: Sequence[Episode], split: Split, attempts: int, bounds: tuple[float, float] | None = None
+    ) -> None:
+        self.bounds = bounds
         self._episodes = episodes
         self._labels: Sequence[Labels] = split.labels
         self._clusters = np.array([label.cluster for label in split.labels])
@@ -53,15 +57,15 @@ class Figures:
 
     def score(self) -> Estimate:
         """Return the mean score."""
-        return self._interval(statistics.mean, self.scores)
+        return self._interval(statistics.mean, self.scores, bounds=self.bounds)
 
     def iqm(self) -> Estimate:
         """Return the mean of the middle half of the scores."""
-        return self._interval(statistics.iqm, self.scores)
+        return self._interval(statistics.iqm, self.scores, bounds=self.bounds)
 
     def gap(self) -> Estimate:
         """Return how much is missing to 1, on average."""
-        return self._interval(statistics.optimality_gap, self.scores)
+        return self._interval(statistics.optimality_gap, self.scores, bounds=self.bounds)
 
     def success(self) -> Estimate:
         """Return the success rate."""
@@ -108,7 +112,7 @@ class Figures:
         return self._groups("style")
 
     def _groups(self, by: Literal["family", "style"]) -> tuple[Group, ...]:
-        score = abilities.groups(self._episodes, self._labels, by=by, value="score")
+        score = abilities.groups(self._episodes, self._labels, by=by, value="score", bounds=self.bounds)
         success = abilities.groups(self._episodes, self._labels, by=by, value="success")
         return tuple(
             Group(name, estimate(score[name]), estimate(success[name]), score[name].variants)
@@ -120,7 +124,7 @@ class Figures:
         """Return what is left under disturbance, and the curve of each family; nothing where no level is known."""
         if all(label.level is None for label in self._labels):
             return None, ()
-        score = abilities.robustness(self._episodes, self._labels, value="score")
+        score = abilities.robustness(self._episodes, self._labels, value="score", bounds=self.bounds)
         success = abilities.robustness(self._episodes, self._labels, value="success")
         worst = score.worst
         curves = tuple(
@@ -139,7 +143,7 @@ class Figures:
         """Return a curve for each physical parameter."""
         curves = []
         for parameter in abilities.parameters(self._labels):
-            score = abilities.adaptivity(self._episodes, self._labels, parameter, value="score")
+            score = abilities.adaptivity(self._episodes, self._labels, parameter, value="score", bounds=self.bounds)
             success = abilities.adaptivity(self._episodes, self._labels, parameter, value="success")
             points = zip(score.points, success.points, strict=True)
             curves.append(
@@ -181,7 +185,7 @@ def compare(
         kept &= np.array(only)
     labels = np.array(clusters)[kept]
     pair: tuple[Any, Any] = one.scores[kept], two.scores[kept]
-    difference = statistics.paired_difference(*pair, labels)
+    difference = statistics.paired_difference(*pair, labels, bounds=one.bounds)
     success = statistics.paired_difference(one.successes[kept], two.successes[kept], labels, bounds=RATE)
     improvement = statistics.improvement_interval(*pair, labels)
     return Comparison(

@@ -46,7 +46,7 @@ def contender(looked: Validation, name: str) -> Contender:
     assert looked.contest is not None
     episodes = [row.episode() for row in looked.rows]
     split = looked.contest.split
-    figures = Figures(episodes, split, looked.submission.attempts)
+    figures = Figures(episodes, split, looked.submission.attempts, looked.contest.bounds)
     return Contender(name, looked.digest, looked.submission, split, episodes, figures)
 
 

@@ -160,7 +160,7 @@ class _Look:
         unused(known, files, problems)
         there = [each for each in known if f"{intake.FOLDER}/{each[1].trajectory.partition('#')[0]}" in files]
         deterministic = self._submission.policy.deterministic
-        evidence = Evidence(split, self._found.measure, self._packages, deterministic, problems)
+        evidence = Evidence(self._found, self._packages, deterministic, problems)
         for numbered, recorded in episodes(self._folder, there, problems, whole=True):
             evidence.examine(numbered, recorded)
         if problems:  # it is refused already, and playing takes long

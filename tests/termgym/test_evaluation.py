@@ -7,7 +7,9 @@ import pytest
 
 import termgym
 from rolf.evaluation.episode import Ending
-from rolf.evaluation.evaluable import Evaluable
+from rolf.evaluation.evaluable import Bounded, Evaluable
+from rolf.evaluation.origin import bounds
+from rolf.variant import Variant
 from termgym import catalogue, splits
 from termgym.errors import UnknownTask
 
@@ -30,6 +32,7 @@ def ending(**info: object) -> Ending:
 def test_the_terminal_can_be_evaluated() -> None:
     """The protocol is looked up by its names, so a misspelt one would make `rolf eval` deny the environment."""
     assert isinstance(catalogue, Evaluable)
+    assert isinstance(catalogue, Bounded)
 
 
 @pytest.mark.parametrize("name", sorted(DIGESTS))
@@ -101,6 +104,14 @@ def test_a_verifiers_grade_is_the_score() -> None:
     """A task folder may grant a part."""
     variant = catalogue.split("term-v1/train").variants[0]
     assert catalogue.measure(variant, ending(verifier={"reward": 0.25})).score == 0.25
+
+
+def test_a_score_lies_between_failure_and_success_unless_a_folders_verifier_grants_it() -> None:
+    """What no score can leave, no interval needs to hold; and a recording that tells more is forged."""
+    for name in DIGESTS:
+        assert bounds(catalogue.split(name).variants) == (0.0, 1.0)
+    own = Variant("termgym:TermEnv-v1", {"task": "./folder"})
+    assert bounds([catalogue.split("term-v1/train").variants[0], own]) is None
 
 
 def test_a_machine_that_failed_is_a_fault_and_no_score() -> None:

@@ -12,8 +12,10 @@ import pytest
 from forgery import edit, edit_row, reseal_rows
 from jsonschema import Draft202012Validator
 
+from rolf.evaluation.episode import Episode
 from rolf.leaderboard.board import Board, Comparison, Estimate
-from rolf.leaderboard.figures import compare, together
+from rolf.leaderboard.contest import Contests
+from rolf.leaderboard.figures import Figures, compare, together
 from rolf.leaderboard.markdown import columns, escaped, markdown, standings
 from rolf.leaderboard.ranking import contender, places, ranked
 from rolf.leaderboard.schemas import shipped
@@ -191,6 +193,34 @@ def test_a_board_of_lines_has_every_figure(evaluated: Any, copied: Any, look: Lo
     assert "### Score per family" in text
     assert "### Where failures come from" in text
     assert text.count("### Success per physical parameter") == len(cusum.adaptivity)
+
+
+def test_a_score_with_bounds_is_no_more_certain_than_success() -> None:
+    """Of no success in twelve nobody knows that there is none, in whatever figure it is told."""
+    split = find_split("line-v1/iid[:12]")
+    told: Any = {"steps": 1, "episode_return": 0.0, "success": False, "score": 0.0, "fault": "", "measures": {}}
+    files = {"state_digest": "", "trajectory": "", "trajectory_digest": "", "seconds": 0.0}
+    rows = [Episode(index, "", 0, 0, **told, **files) for index in range(12)]
+    bounded, free = Figures(rows, split, 1, (0.0, 1.0)), Figures(rows, split, 1)
+    unseen = 1.0 - 0.025 ** (1 / len({label.cluster for label in split.labels}))
+    assert bounded.score() == bounded.success()
+    assert (bounded.score().low, bounded.score().high) == pytest.approx((0.0, unseen), abs=1e-4)
+    assert (bounded.gap().low, bounded.gap().high) == pytest.approx((1.0 - unseen, 1.0), abs=1e-4)
+    assert (free.score(), free.gap()) == (Estimate(0.0, 0.0, 0.0), Estimate(1.0, 1.0, 1.0))
+    (_, levels), (_, loose) = bounded.robustness(), free.robustness()
+    points = [at for curve in (*levels, *bounded.adaptivity()) for at in curve.points]
+    assert all(each.score == each.success for each in (*bounded.families(), *points))
+    assert {at.score.high for curve in loose for at in curve.points} <= {0.0, None}
+    clusters = [label.cluster for label in split.labels]
+    pair = compare(("one", bounded), ("other", bounded), clusters)
+    assert pair.difference == pair.success
+    assert (pair.difference.low, pair.difference.high) == pytest.approx((-unseen, unseen), abs=1e-4)
+
+
+@pytest.mark.parametrize(("split", "bounds"), [("term-v1/train[:2]", (0.0, 1.0)), ("line-v1/iid[:2]", None)])
+def test_a_split_has_the_bounds_of_its_environment(split: str, bounds: Any) -> None:
+    """A line may do worse than nothing and better than its oracle; a task is solved or not."""
+    assert Contests()(split).bounds == bounds
 
 
 def test_markdown_shows_what_a_stranger_has_written_as_text(lakes: Path, look: Look) -> None:

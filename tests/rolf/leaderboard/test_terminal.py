@@ -58,6 +58,15 @@ def test_a_success_that_was_none(terminal: Path, look: Look) -> None:
     assert "played again, variant 0, attempt 0: step 0: " in said(look(terminal, count=None))
 
 
+def test_a_grade_beyond_all_that_there_is_to_reach(terminal: Path, look: Look) -> None:
+    """A folder's verifier may grant anything, but a split's tasks are solved or not: nothing needs playing again."""
+    trajectory = read_rows(terminal)[0]["trajectory"]
+    told = read_lines(terminal / "trajectories" / trajectory)[-2]["info"]
+    edit_line(terminal, trajectory, -2, info=told | {"verifier": {"reward": 7.0}})
+    text = said(look(terminal, count=0))
+    assert "its last info tells a score that cannot be: got 7.0, expected one from 0 to 1" in text
+
+
 @pytest.mark.parametrize("sealed", [False, True])
 def test_commands_of_a_stranger_run_in_the_sandbox_of_the_split(
     sealed: bool, terminal: Path, look: Look, tmp_path: Path
