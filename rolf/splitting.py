@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from rolf.evaluation.origin import origins
-from rolf.variant import SEEDS, Labels, Split, Variant, shortened
+from rolf.variant import SEEDS, Labels, Split, Variant, canonical, shortened
 
 FORMAT = "rolf-split/1"
 KEYS: Mapping[str, type] = {
@@ -120,6 +121,7 @@ def from_json(plain: Any) -> Split:
     check_distinct(variants)
     given = plain.get("labels", [{"cluster": variant.digest} for variant in variants])
     labels = [_labels(each, f"labels[{number}]") for number, each in enumerate(given)]
+    _check_numbers(plain.get("limits"), "limits")
     limits, content, pinned = plain.get("limits", {}), plain.get("content", ""), plain.get("pinned", False)
     return Split(plain["name"], tuple(variants), tuple(labels), plain["attempts"], limits, content, pinned)
 
@@ -181,19 +183,25 @@ def _variant(plain: Any, where: str) -> Variant:
     for number, wrapper in enumerate(plain.get("wrappers", ())):
         parts = {"name": str, "entry_point": str, "kwargs": dict}
         check_object(wrapper, f"{where}: wrappers[{number}]", parts, tuple(parts))
-    variant = Variant.from_json(plain)
+    _check_numbers(plain, where)
+    return Variant.from_json(plain)
+
+
+def _check_numbers(plain: Any, where: str) -> None:
+    """See that there are no NaN and infinities, which Python's reader takes and JSON does not know."""
     try:
-        _ = variant.digest
-    except ValueError as error:  # NaN and infinities, which Python's reader takes and JSON does not know
+        canonical(plain)
+    except ValueError as error:
         raise ValueError(f"{where} holds a number that JSON does not know: {error}") from error
-    return variant
 
 
 def _labels(plain: Any, where: str) -> Labels:
     check_object(plain, where, LABELS, ("cluster",))
     for name, value in plain.get("parameters", {}).items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-            raise ValueError(f"{where}: parameters: {name!r:.60} is {value!r:.60}, expected a number")
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not abs(value) <= sys.float_info.max:
+            wrong = f"{where}: parameters: {name!r:.60} is {value!r:.60}"
+            raise ValueError(f"{wrong}, expected a finite number of 64 bits")
     return Labels(**plain)
 
 

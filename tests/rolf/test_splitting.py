@@ -79,6 +79,7 @@ def test_every_installed_split_comes_back_from_its_file(entry: Any) -> None:
         (changed(attempts=10**9), "attempts is 1000000000; expected"),
         (changed(attempts=True), "'attempts' is True, expected a whole number"),
         (changed(attempts=2.0), "'attempts' is 2.0, expected a whole number"),
+        (changed(limits={"x": {"y": [float("inf")]}}), "limits holds a number that JSON does not know"),
         (changed(limits=[]), r"'limits' is \[\], expected an object"),
         (changed(variants=[]), "variants is empty"),
         (changed(variants={}), "'variants' is {}, expected a list"),
@@ -96,9 +97,12 @@ def test_every_installed_split_comes_back_from_its_file(entry: Any) -> None:
         (changed(labels=[{"cluster": "x"}, {"family": "y"}]), r"labels\[1\] has no 'cluster'"),
         (changed(labels=[{"cluster": "x"}, {"cluster": 5}]), r"labels\[1\]: 'cluster' is 5, expected text"),
         (changed(labels=[{"cluster": "x"}, {"cluster": "x", "level": "3"}]), "expected a whole number or null"),
-        (
-            changed(labels=[{"cluster": "x"}, {"cluster": "x", "parameters": {"a": "b"}}]),
-            "'a' is 'b', expected a number",
+        *(
+            (
+                changed(labels=[{"cluster": "x"}, {"cluster": "x", "parameters": {"a": value}}]),
+                rf"labels\[1\]: parameters: 'a' is {value!r:.60}, expected a finite number of 64 bits",
+            )
+            for value in ("b", True, float("nan"), float("-inf"), 10**400)
         ),
     ],
 )
