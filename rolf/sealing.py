@@ -13,7 +13,8 @@ import json
 import os
 import re
 import stat
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -99,14 +100,11 @@ def draw(commitment: Commitment, secret: bytes, base: Split) -> Split:
             f"{base.name!r} is not what it was when {commitment.name!r} was sealed: its digest is {base.digest}, the "
             f"commitment says {commitment.base_digest}; use the versions that were used then"
         )
-    variants, labels = [], []
-    for number in range(commitment.count):
-        place = number % len(base)
-        variants.append(reseeded(base.variants[place], seed(secret, commitment.name, number)))
-        labels.append(base.labels[place])
+    seeds = (seed(secret, commitment.name, number) for number in range(commitment.count))
+    variants = tuple(map(reseeded, cycle(base.variants), seeds))
     check_distinct(variants)
-    attempts, told = commitment.attempts, (base.limits, base.content, base.pinned)
-    return Split(commitment.name, tuple(variants), tuple(labels), attempts, *told)
+    labels = tuple(islice(cycle(base.labels), commitment.count))
+    return replace(base, name=commitment.name, variants=variants, labels=labels, attempts=commitment.attempts)
 
 
 def seed(secret: bytes, name: str, number: int) -> int:

@@ -54,7 +54,7 @@ def test_the_whole_life_of_a_private_split(sealed: Path) -> None:
     drawn, base = read_split(sealed / "private.json"), find_split(BASE)
     assert done.stdout.strip() == drawn.digest != base.digest
     assert (drawn.name, len(drawn), drawn.attempts) == ("private-1", 6, 5)
-    assert (drawn.limits, drawn.content) == (base.limits, base.content)
+    assert (drawn.limits, drawn.content, drawn.pinned) == (base.limits, base.content, base.pinned)
     assert [variant.kwargs for variant in drawn.variants] == [base.variants[i % 4].kwargs for i in range(6)]
     assert [variant.seed for variant in drawn.variants] == [seed(secret, "private-1", i) for i in range(6)]
     assert drawn.labels == tuple(base.labels[i % 4] for i in range(6))
@@ -68,6 +68,7 @@ def test_a_shell_is_given_other_worlds() -> None:
     """A terminal's variant is a world: a private one must be one that nobody has seen."""
     base = find_split("term-v1/unseen-cause[:3]")
     drawn = draw(seal("p", base, 3, 1, SECRET), SECRET, base)
+    assert drawn.pinned, "each attempt meets the same of them, as in the base"
     for private, public in zip(drawn.variants, base.variants, strict=True):
         assert private.kwargs["task"] != public.kwargs["task"]
         assert private.kwargs["task"].partition("@")[0] == public.kwargs["task"].partition("@")[0]
