@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rolf.replay import replay
+from rolf.replay import Report, replay
 from rolf.strategies import plans, seeds
 from rolf.strategies.plans import malformed_plans
 from rolf_wrappers import RecordTrajectory
@@ -82,7 +82,8 @@ def test_a_plan_can_be_pinned(text: str) -> None:
     assert {fields.get("timeout", 5.0), fields.get("idle_timeout") or 5.0} == {5.0}
 
 
-def recorded_plans_come_out_the_same(path: Path, seed: int, texts: list[str]) -> None:
+def replayed(path: Path, seed: int, texts: list[str]) -> Report:
+    """Record what these texts do, and do it again."""
     env = RecordTrajectory(gymnasium.make("termgym:TermEnv-v1", disable_env_checker=True), path, overwrite=True)
     try:
         env.reset(seed=seed)
@@ -92,8 +93,7 @@ def recorded_plans_come_out_the_same(path: Path, seed: int, texts: list[str]) ->
                 break
     finally:
         env.close()
-    report = replay(path)
-    assert report.equal, report
+    return replay(path)
 
 
 @pytest.mark.slow
@@ -104,7 +104,8 @@ def test_recorded_plans_come_out_the_same(
     tmp_path_factory: pytest.TempPathFactory, seed: int, texts: list[str]
 ) -> None:
     """Whatever harmless thing an agent does, its trajectory file can be done again."""
-    recorded_plans_come_out_the_same(tmp_path_factory.mktemp("plans") / "t.jsonl", seed, texts)
+    report = replayed(tmp_path_factory.mktemp("plans") / "t.jsonl", seed, texts)
+    assert report.equal, report
 
 
 @pytest.mark.nightly
@@ -114,7 +115,8 @@ def test_recorded_plans_come_out_the_same(
 def test_many_recorded_plans_come_out_the_same(
     tmp_path_factory: pytest.TempPathFactory, seed: int, texts: list[str]
 ) -> None:
-    recorded_plans_come_out_the_same(tmp_path_factory.mktemp("plans") / "t.jsonl", seed, texts)
+    report = replayed(tmp_path_factory.mktemp("plans") / "t.jsonl", seed, texts)
+    assert report.equal, report
 
 
 def test_without_hypothesis_the_package_says_what_to_install(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -154,38 +156,46 @@ def drawn(count: int, **arguments: Any) -> list[str]:
     return commands
 
 
-def keeps_the_promise(commands: list[str], most_seconds: float = MOST_SECONDS) -> None:
+def broken_promises(commands: list[str], most_seconds: float = MOST_SECONDS) -> Iterator[str]:
+    """Run commands twice in a jail, and yield what they did that they must not."""
     told = in_a_jail(commands)
-    assert told["canary"], "a process that was no command's own was killed"
+    if not told["canary"]:
+        yield "a process that was no command's own was killed"
     one, other = told["rounds"]
     for command, first, again in zip(commands, one["told"], other["told"], strict=True):
-        assert first["ended"], f"does not end: {command!r}"
-        assert again["ended"], f"does not end: {command!r}"
-        assert first["strangers"] == [], f"leaves processes behind: {command!r}"
-        assert first["seconds"] < most_seconds, f"{first['seconds']} s: {command!r}"
-        assert "syntax error" not in first["stderr"], f"{first['stderr']!r}: {command!r}"
-        assert "unexpected" not in first["stderr"], f"{first['stderr']!r}: {command!r}"
-        assert len(first["stdout"]) + len(first["stderr"]) < MOST_BYTES, command
-        same = [{name: each[name] for name in ("code", "stdout", "stderr")} for each in (first, again)]
-        assert same[0] == same[1], f"the same again does something else: {command!r}"
-    for each in (one, other):
-        assert each["outside"] == each["before"], "something outside of the directory has changed"
-    assert one["inside"] == other["inside"]
-    assert sum(len(content or "") for _, _, content in one["inside"].values()) < MOST_BYTES
+        if not (first["ended"] and again["ended"]):
+            yield f"{command!r} does not end"
+            continue
+        kept = {
+            "leaves processes behind": first["strangers"] == [],
+            f"takes {first['seconds']} s": first["seconds"] < most_seconds,
+            f"is no bash: {first['stderr']!r}": not re.search("syntax error|unexpected", first["stderr"]),
+            "says too much": len(first["stdout"]) + len(first["stderr"]) < MOST_BYTES,
+            "does something else when it is done again": all(
+                first[name] == again[name] for name in ("code", "stdout", "stderr")
+            ),
+        }
+        yield from (f"{command!r} {what}" for what, holds in kept.items() if not holds)
+    if any(each["outside"] != each["before"] for each in (one, other)):
+        yield "something outside of the directory has changed"
+    if one["inside"] != other["inside"]:
+        yield "the directory is another when all is done again"
+    if sum(len(content or "") for _, _, content in one["inside"].values()) >= MOST_BYTES:
+        yield "too much was written"
 
 
 @pytest.mark.root
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_commands_keep_the_promise() -> None:
-    keeps_the_promise(drawn(150))
+    assert list(broken_promises(drawn(150))) == []
 
 
 @pytest.mark.root
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 def test_thousands_of_commands_keep_the_promise() -> None:
-    keeps_the_promise(drawn(4_000))
+    assert list(broken_promises(drawn(4_000))) == []
 
 
 @pytest.mark.root
@@ -200,21 +210,20 @@ def test_thousands_of_commands_keep_the_promise() -> None:
         ("sleep 30 > /dev/null 2>&1 &", "leaves processes behind"),
         ("echo $RANDOM", "something else"),
         ("echo $$ > a; cat a", "something else"),
-        ("head -c 70000 /dev/zero", "head -c 70000"),
+        ("head -c 70000 /dev/zero", "says too much"),
         ("if; then", "syntax error"),
     ],
 )
 def test_the_jail_sees_what_it_is_there_for(command: str, complaint: str) -> None:
     """It would be easy to see nothing."""
-    with pytest.raises(AssertionError, match=complaint.replace("$", r"\$")):
-        keeps_the_promise([command])
+    assert complaint in "\n".join(broken_promises([command]))
 
 
 @pytest.mark.root
 @pytest.mark.slow
 def test_the_jail_sees_what_lasts() -> None:
-    with pytest.raises(AssertionError, match=r"s: 'sleep 0\.5'"):
-        keeps_the_promise(["sleep 0.5"], most_seconds=0.4)
+    (complaint,) = broken_promises(["sleep 0.5"], most_seconds=0.4)
+    assert complaint.startswith("'sleep 0.5' takes 0.")
 
 
 def test_commands_are_varied() -> None:

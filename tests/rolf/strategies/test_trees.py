@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
-from hypothesis import strategies as st
 
 from rolf.strategies import (
     BreakLink,
@@ -44,21 +43,21 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
     return lambda: tmp_path_factory.mktemp("tree") / "root"
 
 
-def foreseen(folders: Callable[[], Path], edits: Edits) -> None:
-    folder = folders()
+def seen(folder: Path, edits: Edits) -> tuple[Tree, Tree]:
+    """Return what lies on the disk before and after."""
     edits.before.write(folder)
-    assert changes(edits.before, read_tree(folder)) == ()
+    before = read_tree(folder)
     edits.apply(folder)
-    after = read_tree(folder)
-    assert changes(edits.after, after) == ()
-    assert changes(edits.before, after) == edits.changes
+    return before, read_tree(folder)
 
 
 @settings(LIMITS, max_examples=100)
 @given(edits=file_trees().flatmap(mutations))
 def test_what_is_done_is_what_was_foreseen(folders: Callable[[], Path], edits: Edits) -> None:
     """By a walk over the disk, which knows nothing of mutations."""
-    foreseen(folders, edits)
+    before, after = seen(folders(), edits)
+    assert changes(edits.before, before) == changes(edits.after, after) == ()
+    assert changes(edits.before, after) == edits.changes
 
 
 @pytest.mark.nightly
@@ -66,7 +65,9 @@ def test_what_is_done_is_what_was_foreseen(folders: Callable[[], Path], edits: E
 @settings(LIMITS, max_examples=10_000)
 @given(edits=file_trees(max_size=20).flatmap(lambda tree: mutations(tree, max_size=15)))
 def test_what_is_done_is_what_was_foreseen_of_thousands(folders: Callable[[], Path], edits: Edits) -> None:
-    foreseen(folders, edits)
+    before, after = seen(folders(), edits)
+    assert changes(edits.before, before) == changes(edits.after, after) == ()
+    assert changes(edits.before, after) == edits.changes
 
 
 ONE_OF_EACH = Tree(
@@ -210,17 +211,17 @@ def test_the_simplest_are_readable() -> None:
     assert repr(edits.mutations) == "(Touch(path='a', mtime=1),)"
 
 
-def test_mutations_are_of_every_kind() -> None:
-    """Whatever the tree, nothing is left out for good: an empty one is filled, a full one emptied."""
-    kinds: set[type] = set()
+FIRST = settings(LIMITS, max_examples=5_000, phases=[Phase.generate], database=None)
+"""Stop at the first that is found, and do not make it simpler."""
 
-    @settings(LIMITS, max_examples=150, phases=[Phase.generate], database=None)
-    @given(st.data())
-    def look(data: st.DataObject) -> None:
-        tree = data.draw(st.sampled_from([Tree(), ONE_OF_EACH]))
-        edits = data.draw(mutations(tree, min_size=3))
-        assert edits.before == tree
-        kinds.update(type(each) for each in edits.mutations)
 
-    look()
-    assert kinds == {Create, Link, Remove, Replace, Rename, ChangeMode, Write, Resize, Touch, BreakLink}
+@pytest.mark.parametrize("kind", [Create, Link, Remove, Replace, Rename, ChangeMode, Write, Resize, Touch, BreakLink])
+def test_mutations_are_of_every_kind(kind: type[Mutation]) -> None:
+    """Nothing is left out for good."""
+    edits = find(mutations(ONE_OF_EACH), lambda found: kind in map(type, found.mutations), settings=FIRST)
+    assert edits.before == ONE_OF_EACH
+
+
+def test_an_empty_tree_is_filled() -> None:
+    filled = find(mutations(Tree()), lambda found: len(found.changes) > 1, settings=FIRST)
+    assert filled.before == Tree()
