@@ -65,11 +65,14 @@ def _look(trial: Trial, player: Player) -> None:
 
 
 def terms_fault(terms: Any, reward: Any) -> str | None:
-    """Return what is wrong with the terms that a reward is told to consist of, or None."""
+    """Return what is wrong with the terms that a reward is told to consist of, or None.
+
+    Nothing sums to a reward that is no finite number; that fault is ``check_returns``'s to name, not one of the terms.
+    """
     if not isinstance(terms, Mapping) or not all(map(_is_finite, terms.values())):
         return NO_NUMBERS
     if not _is_finite(reward):
-        return NO_SUM
+        return None
     allowed = TOLERANCE * max(1.0, abs(reward), *map(abs, terms.values()))
     return None if abs(math.fsum(terms.values()) - reward) <= allowed else NO_SUM
 
