@@ -135,9 +135,19 @@ class World:
 
 
 def children(pid: int) -> list[int]:
-    return [
-        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
-    ]
+    """Return the children of all threads of a process; none of what has ended meanwhile."""
+    found: list[int] = []
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                found.extend(map(int, (task / "children").read_text().split()))
+    return found
+
+
+def test_what_ends_while_it_is_looked_at_has_no_children() -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert children(ended.pid) == []
 
 
 def descendants(pid: int) -> list[int]:
