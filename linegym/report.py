@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from linegym.actions import CLAIM_NAMES
 from linegym.layout import SEEN_CREW, SEEN_LINE, SEEN_STRIDE
-from linegym.plant import CHANNELS, PARTS, STATIONS, TECHNICIANS, Crew, Order, Panel
+from linegym.plant import CHANNELS, FAULTS, PARTS, STATIONS, TECHNICIANS, Crew, Order, Panel
 from rolf.interface import Role, Section
 
 Numbers = Sequence[float]
@@ -39,9 +39,9 @@ def report(observation: NDArray[np.float32]) -> Sequence[Section]:
         Section("shift", f"{seen[SEEN_LINE]:.2%} over"),
         Section("output", f"{seen[SEEN_LINE + 1]:.2%} of a shift's nominal"),
         Section("scrap", f"{seen[SEEN_LINE + 2]:.2%} of a shift's nominal"),
-        Section("alarms", round(seen[SEEN_LINE + 3] * 24)),
-        Section("idle_technicians", round(seen[SEEN_LINE + 4] * 6)),
-        Section("open_orders", round(seen[SEEN_LINE + 7] * 24)),
+        Section("alarms", round(seen[SEEN_LINE + 3] * STATIONS)),
+        Section("idle_technicians", round(seen[SEEN_LINE + 4] * TECHNICIANS)),
+        Section("open_orders", round(seen[SEEN_LINE + 7] * STATIONS)),
         Section("last_command", "not possible" if seen[SEEN_LINE + 5] else "taken"),
         Section("stations", "\n".join([HEADINGS, *rows]), Role.OUTPUT),
         Section("technicians", "\n".join(crew), Role.OUTPUT),
@@ -50,8 +50,8 @@ def report(observation: NDArray[np.float32]) -> Sequence[Section]:
 
 
 def _station(number: int, seen: Numbers) -> Iterator[str]:
-    technician = round(seen[17] * 6)
-    claim = round(seen[15] * 8)
+    technician = round(seen[17] * TECHNICIANS)
+    claim = round(seen[15] * FAULTS)
     yield f"S{number}"
     yield Panel(round(seen[13] * 4)).name.lower()
     yield Order(round(seen[14] * 4)).name.lower()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linegym.actions import CLAIM_NAMES, COMMANDS
-from linegym.plant import ACTIONS
+from linegym.plant import ACTIONS, Crew
 from linegym.policies import policy
 from linegym.policies.single import Single
 from linegym.tools import TOOLS, Claim, Part, action_of, call_of, impossible
@@ -97,10 +97,12 @@ def test_what_is_told_is_in_the_observation(env: gym.Env[Any, Any]) -> None:
 
 def test_what_is_told_is_what_is_there(env: gym.Env[Any, Any]) -> None:
     """A table that slipped by a column would mislead every policy that reads."""
-    seen, info = env.reset(seed=11)
+    seen, info = env.reset(seed=53)
     player = Single(policy("oracle"), 250)
     player.begin(env.unwrapped.variant, info)
-    while not (seen[631] and (seen[14 : 24 * 24 : 24] > 0.25).any()):  # until somebody is on the way to a work order
+    alarms, orders, timers = 627, slice(14, 24 * 24, 24), slice(579, 600, 4)
+    # Until somebody is on a longer way to a work order, while another alarm is on.
+    while not (seen[alarms] and (seen[orders] > 0.25).any() and seen[timers].max() > 0.1):
         seen, _, _, over, info = env.step(player.act(seen, info))
         assert not over
     told = {section.name: section.value for section in env.unwrapped.told(seen, {})}
@@ -135,9 +137,18 @@ def test_what_is_told_is_what_is_there(env: gym.Env[Any, Any]) -> None:
     assert told["idle_technicians"] == round(spec["line.idle_technicians"] * 6)
     assert len(str(told["technicians"]).splitlines()) == 6
     assert told["open_orders"] == round(spec["line.open_orders"] * 24) > 0
+    assert told["alarms"] == round(spec["line.alarms"] * 24) > 0
+    waited = set()
     for number, row in enumerate(str(told["parts"]).splitlines()):
-        assert row.startswith(f"{CLAIM_NAMES[number]} {10 * spec[f'part[{number}].stock']:.0f} in store")
+        part = f"part[{number}]."
+        stock, coming, ticks = 10 * spec[f"{part}stock"], 10 * spec[f"{part}coming"], 200 * spec[f"{part}arrival"]
+        when = f" in {ticks:.0f} ticks" if coming else ""
+        assert row == f"{CLAIM_NAMES[number]} {stock:.0f} in store, {coming:.0f} coming{when}"
+        waited.add(bool(coming))
+    assert waited == {False, True}
     for number, row in enumerate(str(told["technicians"]).splitlines()):
-        at = round(24 * spec[f"technician[{number}].at"])
-        assert row.startswith(f"T{number} ")
-        assert f" at S{at}," in row
+        technician = f"technician[{number}]."
+        state = Crew(round(4 * spec[f"{technician}state"])).name.lower()
+        assert row.startswith(f"T{number} {state} at S{24 * spec[f'{technician}at']:.0f}, ")
+        assert row.endswith(f", {50 * spec[f'{technician}timer']:.0f} ticks left")
+        assert (f", to S{24 * spec[f'{technician}to'] - 1:.0f}, " in row) is (spec[f"{technician}to"] > 0)
