@@ -49,9 +49,11 @@ class Style:
 
         Raises:
             CallError: it holds none, or several, or one that is not allowed; the message is for whoever wrote it.
+            TypeError: it is no text.
         """
         if not isinstance(text, str):
-            raise TypeError(f"an answer is a str, got {shown(text)} of type {type(text).__name__}")
+            hint = "; give the JSON text of the whole message: json.dumps(message)" if isinstance(text, Mapping) else ""
+            raise TypeError(f"an answer is a str, got {shown(text)} of type {type(text).__name__}{hint}")
         if len(text) > ANSWER_LIMIT:
             raise CallError(f"the answer has {len(text)} characters; at most {ANSWER_LIMIT} are read")
         named = self.parse(text, tools)

@@ -393,6 +393,15 @@ def test_an_answer_is_text() -> None:
         style("react").read(b"Action: submit", TOOLS)  # type: ignore[arg-type]
 
 
+def test_a_message_that_is_no_text_yet_is_told_how_to_become_one() -> None:
+    """Clients of OpenAI's API have the message as a dict."""
+    openai = style("openai-tools")
+    message = json.loads(openai.write(Call("submit"), TOOLS))
+    with pytest.raises(TypeError, match=r"give the JSON text of the whole message: json\.dumps\(message\)"):
+        openai.read(message, TOOLS)
+    assert openai.read(json.dumps(message), TOOLS) == Call("submit")
+
+
 def test_a_call_is_checked_before_it_is_written() -> None:
     with pytest.raises(CallError, match="technician: input should be"):
         style("hermes").write(Call("dispatch", {"technician": 9, "claim": "no"}), TOOLS)
