@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
-SETS = ("training", "held-out")
-
 
 def known(kind: str, name: str, names: Collection[str]) -> None:
     """Refuse a name that is none.

@@ -86,8 +86,7 @@ class Tool:
     @cached_property
     def texts(self) -> frozenset[str]:
         """Parameters that hold nothing but text."""
-        properties = self.parameters.model_json_schema().get("properties", {})
-        return frozenset(name for name, kind in properties.items() if kind.get("type") == "string")
+        return frozenset(name for name, kind in self.schema["properties"].items() if kind.get("type") == "string")
 
     @cached_property
     def required(self) -> tuple[str, ...]:

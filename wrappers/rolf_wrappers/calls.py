@@ -12,6 +12,24 @@ from rolf.interface.call import checked
 from rolf.interface.jsontext import written
 
 
+def world_of(env: gym.Env[Any, Any]) -> Tooled:
+    """Return the environment itself, whose tools can be called.
+
+    Raises:
+        TypeError: it has none.
+    """
+    if not isinstance(env.unwrapped, Tooled):
+        raise TypeError(f"{env} has no tools to be called; it must offer what rolf.interface.Tooled asks for")
+    return env.unwrapped
+
+
+def account(call: Call | None, fault: str) -> dict[str, str]:
+    """Return what ``info`` tells of an answer: ``tool``, ``arguments`` (JSON), or why it was ``malformed``."""
+    # Text alone: a vector environment cannot hold a number in one row and none in the next.
+    tool, arguments = ("", "") if call is None else (call.tool, written(dict(call.arguments)))
+    return {"tool": tool, "arguments": arguments, "malformed": fault}
+
+
 class Calls:
     """Turns the calls of a policy into actions, and what is no call into the step that the environment has for that.
 
@@ -23,9 +41,7 @@ class Calls:
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
-        if not isinstance(env.unwrapped, Tooled):
-            raise TypeError(f"{env} has no tools to be called; it must offer what rolf.interface.Tooled asks for")
-        self._world: Tooled = env.unwrapped
+        self._world = world_of(env)
         self._call: Call | None = None
         self._fault = ""
 
@@ -56,9 +72,7 @@ class Calls:
 
     def told(self, info: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``info`` with ``call``: ``tool``, ``arguments`` (JSON), or why it was ``malformed``."""
-        tool, arguments = ("", "") if self._call is None else (self._call.tool, written(dict(self._call.arguments)))
-        # Text alone: a vector environment cannot hold a number in one row and none in the next.
-        return {**info, "call": {"tool": tool, "arguments": arguments, "malformed": self._fault}}
+        return {**info, "call": account(self._call, self._fault)}
 
     def translated(self, metadata: Mapping[str, Any], answer: Callable[[Call], Any]) -> dict[str, Any]:
         """Return an environment's metadata with what is worth trying there (``rolf.checks``) as answers.

@@ -9,14 +9,14 @@ import gymnasium as gym
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
-from rolf.interface import Call, CallError, Choice, Interface, Role, Section, Tool, Tooled, catalogue, namings
+from rolf.interface import Call, CallError, Choice, Interface, Role, Section, Tool, catalogue, namings
 from rolf.interface import layouts as layouting
 from rolf.interface import prompts as prompting
 from rolf.interface.choosing import chosen
-from rolf.interface.jsontext import written
 from rolf.interface.style import ANSWER_LIMIT
 from rolf.interface.subsets import SUBSETS
 from rolf.text_space import UnicodeText
+from rolf_wrappers.calls import account, world_of
 from rolf_wrappers.conversation import LIMIT, Conversation
 from rolf_wrappers.streams import Streams
 
@@ -115,11 +115,9 @@ class RotateInterface(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         recorded = {name: value for name, value in plain.items() if value != _DEFAULTS[name]}
         RecordConstructorArgs.__init__(self, **recorded)
         gym.Wrapper.__init__(self, env)
-        if not isinstance(env.unwrapped, Tooled):
-            raise TypeError(f"{env} has no tools to be called; it must offer what rolf.interface.Tooled asks for")
+        self._world = world_of(env)
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}; give 'episode' or 'step'")
-        self._world: Tooled = env.unwrapped
         # What is worth trying there (rolf.checks) would be no text here.
         self.metadata = {key: value for key, value in env.metadata.items() if key != "actions"}
         self._choices = {axis: chosen(axes, given[axes], *_SETS[axes]) for axes, axis in AXES.items()}
@@ -200,9 +198,7 @@ class RotateInterface(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             message = f"{message}\n\n{interface.instructions}"
         if self._conversation is not None:
             message = self._conversation.told(message)
-        tool, arguments = ("", "") if done.call is None else (done.call.tool, written(dict(done.call.arguments)))
-        # Text alone: a vector environment cannot hold a number in one row and none in the next.
-        told = {**interface.choice.as_json(), "tool": tool, "arguments": arguments, "malformed": done.fault}
+        told = {**interface.choice.as_json(), **account(done.call, done.fault)}
         return {"message": message, "system": interface.system}, {**info, "interface": told}
 
     def _longest_message(self) -> int:

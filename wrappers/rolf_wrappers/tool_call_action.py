@@ -12,6 +12,7 @@ from rolf.interface import Call, CallError
 from rolf.interface.call import shown
 from rolf.interface.jsontext import value, written
 from rolf.interface.style import ANSWER_LIMIT
+from rolf.interface.styles.openai_tools import function
 from rolf.text_space import UnicodeText
 from rolf_wrappers.calls import Calls
 
@@ -64,13 +65,7 @@ class ToolCallAction(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     @property
     def functions(self) -> list[dict[str, Any]]:
         """The tools of the present episode, as the ``tools`` of OpenAI's chat completions."""
-        return [
-            {
-                "type": "function",
-                "function": {"name": each.name, "description": each.description, "parameters": each.schema},
-            }
-            for each in self._calls.tools
-        ]
+        return [function(each) for each in self._calls.tools]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset."""

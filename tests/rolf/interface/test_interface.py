@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from toy_tools import DISPATCH, SHELL, SUBMIT, TOOLS, Note, Shell
 
 from rolf.interface import (
@@ -75,9 +76,8 @@ def test_names_are_chosen_one_by_one_too() -> None:
 
 
 def test_a_schema_is_what_the_call_is_checked_by() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator.check_schema(SHELL.schema)
-    validator = jsonschema.Draft202012Validator(SHELL.schema)
+    Draft202012Validator.check_schema(SHELL.schema)
+    validator = Draft202012Validator(SHELL.schema)
     assert validator.is_valid({"command": "ls", "answers": [{"expect": "a", "send": "b"}]})
     assert not validator.is_valid({"command": "ls", "timeout": "60"})
     assert not validator.is_valid({"command": "ls", "timeot": 60})
