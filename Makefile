@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := list
-.PHONY: list demo test nightly lint format packaging docs docs-check help-text bench bench-line lock system clean
+.PHONY: list demo test nightly lint format packaging docs docs-check help-text bench bench-line bench-board baselines lock system clean
 
 list: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -46,13 +46,16 @@ bench: .venv/dev ## Timings beside pexpect, tmux, rsync, diff, SWE-ReX and docke
 bench-line: .venv/dev ## Timings of the production line beside C, NumPy, LineFlow and JSSEnv, as ratios
 	$(BIN)/python benchmarks/line.py
 
+bench-board: .venv/core ## How long a whole leaderboard takes: six policies, 200 production lines, five attempts
+	$(BIN)/python benchmarks/board.py
+
 baselines: .venv/core ## Play every policy that comes with an environment on every split, into submissions/ (hours)
 	$(BIN)/python benchmarks/baselines.py --jobs 2 --out submissions
 
 lock: ## Write constraints.txt anew from the newest versions
 	rm -rf .cache/lock && $(PYTHON) -m venv .cache/lock
 	.cache/lock/bin/python -m pip install -q --disable-pip-version-check torch==2.13.0
-	.cache/lock/bin/python -m pip install -q --disable-pip-version-check '.[dev,bench,llm]' setuptools
+	.cache/lock/bin/python -m pip install -q --disable-pip-version-check '.[dev,bench,llm,sb3,torchrl,ray,trl,openenv,ppo,leveldb,export]' setuptools
 	{ sed '/^[^#]/d' constraints.txt; .cache/lock/bin/python -m pip freeze --exclude rolf; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt
 

@@ -5,25 +5,45 @@ from __future__ import annotations
 import pkgutil
 import shutil
 import warnings
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import pdoc
 
 PACKAGES = ("rolf", "termgym", "linegym", "rolf_wrappers", "rolf_adapters")
-ELSEWHERE = ("rolf_adapters.decoding", "rolf_adapters.language_model", "rolf_adapters.smollm2")
-"""What needs more than the extra `dev` brings to be imported at all; their docstrings are read where they lie."""
 OUTPUT = Path(__file__).parent / "reference" / "api"
 
 
 def modules() -> list[str]:
-    """Return every public module."""
+    """Return every public module that can be imported here."""
+    return [name for name in _public() if name not in elsewhere()]
+
+
+@cache
+def elsewhere() -> tuple[str, ...]:
+    """Return what needs an extra that the extra `dev` does not bring; its docstrings are read where they lie.
+
+    Raises:
+        ImportError: something is missing that names no extra.
+    """
+    told = []
+    for name in _public():
+        try:
+            import_module(name)
+        except ImportError as error:
+            if "pip install 'rolf[" not in str(error):
+                raise
+            told.append(name)
+    return tuple(told)
+
+
+@cache
+def _public() -> tuple[str, ...]:
     names = list(PACKAGES)
     for package in PACKAGES:
-        module = import_module(package)
-        names += [found.name for found in pkgutil.walk_packages(module.__path__, f"{package}.")]
-    public = [name for name in names if not any(part.startswith("_") for part in name.split("."))]
-    return [name for name in public if name not in ELSEWHERE]
+        names += [found.name for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}.")]
+    return tuple(name for name in names if not any(part.startswith("_") for part in name.split(".")))
 
 
 def unseen(names: list[str]) -> list[str]:
@@ -51,7 +71,7 @@ def main() -> None:
     load_lazy_names()
     shutil.rmtree(OUTPUT, ignore_errors=True)
     pdoc.render.configure(docformat="google", show_source=False)
-    left_out = [f"!{name}" for name in ELSEWHERE]
+    left_out = [f"!{name}" for name in elsewhere()]
     pdoc.pdoc(*PACKAGES, *unseen(modules()), *left_out, output_directory=OUTPUT)
     missing = [name for name in modules() if not (OUTPUT / f"{name.replace('.', '/')}.html").exists()]
     if missing:

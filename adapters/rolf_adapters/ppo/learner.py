@@ -1,0 +1,59 @@
+"""Learner: what the training loop asks of an agent in training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from torch import Tensor
+
+
+class State(NamedTuple):
+    """All that a learner has become, at the end of an iteration: what a checkpoint holds of it."""
+
+    tensors: dict[str, Tensor]
+    """Parameters, moments of the optimiser, statistics: all on the processor."""
+    values: dict[str, Any]
+    """The rest as plain JSON: counters, states of random generators, histories."""
+
+
+class Learner(Protocol):
+    """One agent in training.
+
+    What an iteration does is a function of the state before it, the configuration, the iteration's number and the rank
+    and number of processes: nothing else, neither time nor what other iterations have drawn. So a run that was killed
+    and resumed goes the same way, bit by bit.
+    """
+
+    def iterate(self, iteration: int) -> Mapping[str, float]:
+        """Collect, learn from it, and return what is to be logged.
+
+        Args:
+            iteration: From 0.
+
+        Returns:
+            Numbers by names like ``rollout/return``; see `rolf_adapters.ppo.metrics`. The same on all processes.
+
+        Raises:
+            Diverged: the loss is no number; the parameters are those before the step that failed.
+        """
+
+    def evaluate(self, iteration: int) -> Mapping[str, float]:
+        """Play what it is tested on, greedily; changes nothing that `state` returns."""
+
+    def state(self) -> State:
+        """Return all that the next iterations depend on, as copies."""
+
+    def load(self, state: State) -> None:
+        """Become what ``state`` says.
+
+        Raises:
+            ValueError: it is another kind of learner's, or one of another shape; nothing was changed.
+        """
+
+    def close(self) -> None:
+        """Give back environments and processes; calling it twice is allowed."""
+
+
+class Diverged(ArithmeticError):
+    """A loss or gradient is no finite number; the loop goes back to the last good checkpoint."""
