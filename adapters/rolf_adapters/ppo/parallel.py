@@ -1,4 +1,4 @@
-"""Parallel: several processes that learn as one, started by torchrun; alone, every function does nothing or the obvious.
+"""Parallel: several processes that learn as one, started by torchrun; in one alone there is nothing to add up.
 
 A learner divides each loss by the number of samples of *all* processes (`summed`), and adds the gradients up before the
 step (`add_gradients`): then two processes with half the samples each take the step that one would have taken. Sums of
@@ -11,14 +11,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.distributed as distributed
 from torch import Tensor
 
 
-class Moments(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Moments:
     """What is known of a sample."""
 
     count: int
