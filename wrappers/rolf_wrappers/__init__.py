@@ -17,10 +17,12 @@ from rolf_wrappers.noisy_observation import Noise, NoisyObservation
 from rolf_wrappers.record_cast import RecordCast
 from rolf_wrappers.record_trajectory import RecordTrajectory
 from rolf_wrappers.stick_observation import Sticking, StickObservation
+from rolf_wrappers.token_observation import TokenObservation
 
 if TYPE_CHECKING:
     from rolf_wrappers.command_action import CommandAction
     from rolf_wrappers.menu_action import MenuAction
+    from rolf_wrappers.param_action import ParamAction
     from rolf_wrappers.rotate_interface import RotateInterface
     from rolf_wrappers.tool_call_action import ToolCallAction
 
@@ -43,11 +45,13 @@ __all__ = [
     "NetworkObservation",
     "Noise",
     "NoisyObservation",
+    "ParamAction",
     "RecordCast",
     "RecordTrajectory",
     "RotateInterface",
     "StickObservation",
     "Sticking",
+    "TokenObservation",
     "ToolCallAction",
 ]
 
@@ -55,6 +59,7 @@ __all__ = [
 _LATER = {
     "CommandAction": "command_action",
     "MenuAction": "menu_action",
+    "ParamAction": "param_action",
     "RotateInterface": "rotate_interface",
     "ToolCallAction": "tool_call_action",
 }
