@@ -1,0 +1,244 @@
+"""Run: a training under way: its learner, its files, and how far it has come."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+
+from rolf.evaluation import atomic
+from rolf.variant import canonical
+from rolf_adapters.ppo import parallel
+from rolf_adapters.ppo.checkpoint import Checkpoint, CheckpointError, Checkpoints, difference, versions
+from rolf_adapters.ppo.config import Config, builder
+from rolf_adapters.ppo.learner import Diverged, Learner, State
+from rolf_adapters.ppo.metrics import METRICS, Metrics
+from rolf_adapters.ppo.stages import Gates
+
+CONFIG, CHECKPOINTS = "config.yaml", "checkpoints"
+
+
+class TrainingError(RuntimeError):
+    """A training that cannot begin or go on; says why and what to do."""
+
+
+class Run:
+    """A training under way. Of several processes, the first writes the files.
+
+    Args:
+        config: What is trained.
+        out: The training's folder; it is made.
+        resume: Whether to go on with what lies there.
+        tell: Called with what people should know.
+
+    Raises:
+        TrainingError: the folder holds a training and ``resume`` is False, or another process trains there.
+        CheckpointError: what lies there is of another training, or nothing of it is whole.
+    """
+
+    def __init__(self, config: Config, out: Path, *, resume: bool, tell: Callable[[str], None]) -> None:
+        self.config = config
+        self.out = out
+        self.iteration = self.rollbacks = 0
+        self.ended = ""
+        """Why a gate has ended the training."""
+        self.gates = Gates(config.stages.gates)
+        self.checkpoints = Checkpoints(out / CHECKPOINTS, config.logging.checkpoints)
+        self._tell = tell
+        self._first = parallel.rank() == 0
+        self._lock = _locked(out) if self._first else -1
+        self._metrics: Metrics | None = None
+        self._saved: tuple[int, int] | None = None
+        self._learner: Learner | None = None
+        try:
+            if self._first and not resume and ((out / METRICS).exists() or self.checkpoints.names()):
+                wrong = f"{str(out)!r} holds a training already"
+                raise TrainingError(f"{wrong}; --resume goes on with it, and --out names another folder")
+            parallel.gathered(None)  # nobody looks into the folder before the first has
+            self._open(resume)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def learner(self) -> Learner:
+        """What learns; another one after the training has gone back."""
+        assert self._learner is not None
+        return self._learner
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to be done."""
+        return bool(self.ended) or self.iteration >= self.config.training.iterations
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether this iteration is followed by an evaluation."""
+        every, done = self.config.training.evaluate_every, self.iteration + 1
+        return done == self.config.training.iterations or (every > 0 and done % every == 0)
+
+    def log(self, values: Mapping[str, float], **said: str) -> None:
+        """Write down what this iteration measured, or what happened in it."""
+        if self._metrics is not None:
+            self._metrics.add({"iteration": self.iteration, "rollbacks": self.rollbacks, **said}, values)
+
+    def save(self) -> None:
+        """Write a checkpoint, unless it is there already.
+
+        Raises:
+            Diverged: the state holds what is no number.
+            TrainingError: it cannot be written, or processes that learn as one have come to different states.
+        """
+        if self._saved == (self.rollbacks, self.iteration):
+            return
+        self._write(self.learner.state(), good=self.gates.calm)
+
+    def go_back(self, reason: str) -> None:
+        """Go back to the last good checkpoint, with a smaller learning rate.
+
+        Raises:
+            TrainingError: that was done as often as it may be.
+        """
+        stages = self.config.stages
+        if self.rollbacks >= stages.rollbacks:
+            times = f"has gone back {self.rollbacks} times" if self.rollbacks else "may not go back (stages.rollbacks)"
+            raise TrainingError(
+                f"iteration {self.iteration}: {reason}; the training {times}. The last checkpoints are in "
+                f"{str(self.checkpoints.folder)!r}: begin anew with a smaller training.learning_rate or clip range"
+            )
+        found, wrong = self.checkpoints.last_good()
+        if found is None:
+            raise TrainingError(f"iteration {self.iteration}: {reason}; no good checkpoint to go back to: {wrong}")
+        self._say(*wrong, f"iteration {self.iteration}: {reason}; back to iteration {found.iteration}")
+        self.log({}, event=f"back to iteration {found.iteration}: {reason}")
+        parallel.gathered(None)  # nobody writes before all have read
+        self.learner.close()
+        self._take(found, found.iteration, self.rollbacks + 1)
+        if self._metrics is not None:
+            self._metrics.back(self.iteration)
+        # As a checkpoint of its own: killed from here on, the training has gone back all the same.
+        self._write(self.learner.state(), good=True)
+
+    def close(self) -> None:
+        """Give back everything; may be called again."""
+        if self._learner is not None:
+            self._learner.close()
+        if self._metrics is not None:
+            self._metrics.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def _open(self, resume: bool) -> None:
+        """Go on from the latest checkpoint, or begin."""
+        found, wrong = self.checkpoints.newest()
+        self._say(*(f"passed over: {each}" for each in wrong))
+        lines = 0
+        if found is None:
+            if resume:
+                self._say(f"{str(self.out)!r} holds no checkpoint yet; the training begins")
+            self._learner = self._built(0)
+        else:
+            self._compare(found)
+            self._take(found, found.iteration, found.rollbacks)
+            self.ended = found.progress["ended"]
+            lines = found.progress["lines"]
+            self._saved = (self.rollbacks, self.iteration)
+        if self._first:
+            atomic.write(self.out / CONFIG, self.config.text().encode())
+            try:
+                self._metrics = Metrics(
+                    self.out, lines=lines, step=self.iteration, tensorboard=self.config.logging.tensorboard
+                )
+            except ValueError as error:
+                raise CheckpointError(str(error)) from error
+        self.save()  # of the beginning: so there is always something to go back to
+
+    def _compare(self, found: Checkpoint) -> None:
+        """See that a checkpoint is of this training."""
+        if found.course != self.config.digest:
+            now = self.config.course()
+            there = {name: group for name, group in found.config.items() if name in now}
+            there["training"] = {key: each for key, each in there["training"].items() if key != "iterations"}
+            lines = "".join(f"\n  {each}" for each in difference(there, now))
+            raise CheckpointError(f"{str(self.out)!r} was begun with another configuration; give another --out{lines}")
+        for line in difference(found.versions, versions()):
+            self._say(f"not the same bits are promised with other versions: {line}")
+
+    def _take(self, found: Checkpoint, iteration: int, rollbacks: int) -> None:
+        """Become what a checkpoint says."""
+        self._learner = self._built(rollbacks)
+        try:
+            self._learner.load(found.state)
+        except ValueError as error:
+            raise CheckpointError(f"{str(found.path)!r} is not of this learner: {error}") from error
+        self.gates.load(found.progress["gates"])
+        self.iteration, self.rollbacks = iteration, rollbacks
+
+    def _built(self, rollbacks: int) -> Learner:
+        build: Callable[..., Learner] = builder(self.config.experiment.kind)
+        config = self.config.slower(self.config.stages.slower**rollbacks)
+        return build(config, seed=config.experiment.seed)
+
+    def _write(self, state: State, *, good: bool) -> None:
+        """Write a checkpoint of this moment."""
+        wrong = [name for name, tensor in state.tensors.items() if bool(torch.isnan(tensor).any())]
+        if wrong:
+            raise Diverged(f"{', '.join(wrong[:3])} of the learner's state holds what is no number")
+        if parallel.size() > 1 and len(set(parallel.gathered(_digest(state)))) > 1:
+            raise TrainingError(f"iteration {self.iteration}: the processes have come to different states")
+        if self._metrics is not None:
+            progress = {"lines": self._metrics.sync(), "ended": self.ended, "gates": self.gates.state()}
+            checkpoint = Checkpoint(
+                self.iteration, self.rollbacks, good, self.config.plain(), self.config.digest, progress, state,
+                versions(), self.out,
+            )  # fmt: skip
+            try:
+                self.checkpoints.save(checkpoint)
+            except OSError as error:
+                wrong_file = f"{str(error.filename or self.out)!r} cannot be written: {error.strerror}"
+                raise TrainingError(f"{wrong_file}; when it can, --resume goes on from the last checkpoint") from error
+        parallel.gathered(None)  # nobody goes on, and perhaps reads it, before it is there
+        self._saved = (self.rollbacks, self.iteration)
+
+    def _say(self, *lines: str) -> None:
+        for line in lines if self._first else ():
+            self._tell(line)
+
+
+def _locked(out: Path) -> int:
+    """Take a folder for this process; return what holds it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise TrainingError(f"{str(out)!r}: {error.strerror}; give a folder that can be written to") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise TrainingError(
+            f"another process trains in {str(out)!r}; wait for its end, or give another --out"
+        ) from error
+    return handle
+
+
+def _digest(state: State) -> str:
+    """Return a digest of all that a learner has become."""
+    seen: Any = hashlib.sha256(canonical(state.values))
+    for name, tensor in sorted(state.tensors.items()):
+        seen.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        seen.update(tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return str(seen.hexdigest())
