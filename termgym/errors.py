@@ -20,6 +20,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 
+def why(error: OSError) -> str:
+    """Return what went wrong, without the path that it went wrong at: pids and random names differ from run to run."""
+    at = error.filename
+    if error.strerror is None or not isinstance(at, str) or "/" in at:
+        return error.strerror or str(error)
+    return f"{at}: {error.strerror}"
+
+
 class TermGymError(Exception):
     """Any error that termgym raises on purpose."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from termgym.errors import why
 from termgym.sandbox import syscalls
 from termgym.sandbox.environment import AGENT_GID, AGENT_UID
 from termgym.sandbox.offspring import finish, fork
@@ -43,7 +44,7 @@ def make(*, real_root: bool) -> tuple[int | None, str | None]:
         _map(Path(f"/proc/{pid}"), real_root=real_root)
         return os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC), None
     except OSError as error:
-        return None, str(error)
+        return None, why(error)
     finally:
         os.close(made_r)
         os.close(done_w)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from termgym.errors import why
+
 _PREFIX = "rolf-"
 ROOM = "run"
 """The group inside a sandbox's in which programs beside the shell run."""
@@ -158,7 +160,7 @@ def hierarchies() -> tuple[dict[str, Hierarchy], dict[str, str]]:
         try:
             usable[name] = _hierarchy(name, mounts, own)
         except OSError as error:
-            missing[name] = str(error)
+            missing[name] = f"no control group with the {name} controller can be made: {why(error)}"
     return usable, missing
 
 
@@ -171,7 +173,7 @@ def _hierarchy(name: str, mounts: dict[str, Path], own: dict[str, str]) -> Hiera
         found = Hierarchy(2, parent if parent.is_dir() else mounts["v2"])
         _delegate(found.parent, {"cpuacct": "cpu", "blkio": "io"}.get(name, name))
     else:
-        raise OSError(f"no cgroup hierarchy with the {name} controller is mounted")
+        raise OSError("no hierarchy that has it is mounted")
     trial = found.parent / group_name("trial")
     trial.mkdir()
     trial.rmdir()
@@ -182,7 +184,7 @@ def _delegate(parent: Path, controller: str) -> None:
     if controller in (parent / "cgroup.subtree_control").read_text().split():
         return
     if controller not in (parent / "cgroup.controllers").read_text().split():
-        raise OSError(f"the {controller} controller is not available in {parent}")
+        raise OSError("it is not available in the group of this process")
     (parent / "cgroup.subtree_control").write_text(f"+{controller}")
 
 

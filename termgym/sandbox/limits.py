@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from termgym.errors import LimitNotEnforced
+from termgym.errors import LimitNotEnforced, why
 from termgym.sandbox.cgroups import Group, Hierarchy, hierarchies, make_group
 from termgym.sandbox.offspring import finish, fork
 
@@ -78,7 +78,7 @@ def probe() -> Enforcement:
         try:
             bites = trial(group)
         except OSError as error:
-            bites, reasons[controller] = False, str(error)
+            bites, reasons[controller] = False, f"the {controller} controller cannot be set: {why(error)}"
         finally:
             group.remove()
         if bites:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from termgym.errors import TermGymError
+from termgym.errors import TermGymError, why
 from termgym.sandbox.machine import Machine
 
 _STATE = ("key", "env", "preload", "read_only", "budget", "disk_bytes")
@@ -103,7 +103,7 @@ class Pair:
             self._ready = Started(*self._other.start_shell())
         except (TermGymError, OSError) as error:
             self._may_spare = False
-            self._no_spare = {"spare shell": str(error)}
+            self._no_spare = {"spare shell": why(error) if isinstance(error, OSError) else str(error)}
             self._retire()
 
     def _retire(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -351,3 +352,15 @@ def test_a_check_sees_nothing_of_the_kernels_that_the_agent_may_not(sandbox: San
     for path in ("/proc/1/environ", "/proc/kallsyms", "/proc/1/mem", "/home/agent/out", "/home/agent/names"):
         assert sandbox.read_file(path) is None
     assert sandbox.read_file("/etc/hostname") == b"rolf\n"
+
+
+def test_what_is_missing_is_told_in_the_same_words_in_every_run() -> None:
+    """It stands in ``info`` and so in trajectories: a pid or a random name there, and no two runs leave equal files."""
+    code = (
+        "import json\nfrom termgym.sandbox import open_sandbox\nsandbox = open_sandbox('local')\n"
+        "print(json.dumps(sandbox.capabilities()))\nsandbox.close()"
+    )
+    first, second = python_on(code, user=True), python_on(code, user=True)
+    assert first.returncode == 0, first.stderr
+    assert json.loads(first.stdout)["missing"]
+    assert first.stdout == second.stdout
