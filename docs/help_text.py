@@ -25,8 +25,10 @@ def contexts(command: click.Command, name: str, parent: click.Context | None = N
     )
     yield context
     if isinstance(command, click.Group):
-        for child in sorted(command.commands):
-            yield from contexts(command.commands[child], child, context)
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None
+            yield from contexts(found, child, context)
 
 
 def text() -> str:

@@ -78,7 +78,7 @@ def test_the_wheel_installs_into_a_fresh_environment(wheel: Path, tmp_path: Path
     told = subprocess.run(
         [python, "-c", code], check=True, capture_output=True, text=True, env=environment, cwd=tmp_path
     )
-    assert told.stdout.strip() == "['LineEnv-v1', 'TermEnv-v1', 'rolf'] Apache-2.0"
+    assert told.stdout.strip() == "['LineEnv-v1', 'TermEnv-v1', 'rolf', 'train'] Apache-2.0"
 
 
 def test_every_import_is_a_requirement() -> None:

@@ -427,3 +427,54 @@ def test_report_escapes_what_a_terminal_printed(tmp_path: Path) -> None:
     path = tmp_path / "sub" / "page.html"
     write(report, path)
     assert "<script" not in path.read_text(encoding="utf-8")
+
+
+def distribution(folder: Path, entry: str, code: str) -> str:
+    """Lay out an installed distribution with a command; return the path to import from."""
+    (folder / "mine-1.0.dist-info").mkdir()
+    (folder / "mine-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (folder / "mine-1.0.dist-info" / "entry_points.txt").write_text(f"[rolf.commands]\n{entry}\n")
+    (folder / "mine.py").write_text(code)
+    return str(folder)
+
+
+def test_commands_of_other_packages_are_listed_and_run(tmp_path: Path) -> None:
+    """A package plugs in a command without a change here; what it prints and how it ends is its own."""
+    code = "import click\n@click.command(short_help='Whistle.')\ndef command():\n    click.echo('tune')\n"
+    path = distribution(tmp_path, "whistle = mine:command", code)
+    assert re.search(r"^  whistle +Whistle\.$", rolf("--help", PYTHONPATH=path).stdout, re.MULTILINE)
+    done = rolf("whistle", PYTHONPATH=path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tune\n", "")
+
+
+@pytest.mark.parametrize("entry", ["whistle = mine:command", "whistle = mine.gone:command", "whistle = gone:command"])
+def test_a_command_that_cannot_be_imported_says_so_and_leaves_the_others(tmp_path: Path, entry: str) -> None:
+    """Somebody else's broken installation must not take `rolf --help` with it."""
+    path = distribution(tmp_path, entry, "")
+    listed = rolf("--help", PYTHONPATH=path)
+    assert listed.returncode == 0
+    assert "doctor" in listed.stdout
+    done = rolf("whistle", "--loud", "now", PYTHONPATH=path)
+    assert done.returncode == 1
+    assert entry.partition(" = ")[2] in done.stderr
+    assert "cannot be imported" in done.stderr
+
+
+def test_train_is_a_command_that_costs_nothing_until_it_is_called() -> None:
+    """`rolf --help` lists it without PyTorch, which takes seconds to import and may not be there."""
+    code = (
+        "import sys\nfrom rolf.cli import main\nmain(['--help'], standalone_mode=False)\n"
+        "sys.exit(bool({'torch', 'numpy', 'pydantic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert re.search(r"^  train +Train an agent", done.stdout, re.MULTILINE)
+    assert done.returncode == 0
+
+
+def test_train_without_the_extra_says_what_to_install(tmp_path: Path) -> None:
+    """The command comes with the core, what it needs does not."""
+    (tmp_path / "torch.py").write_text("raise ImportError('there is no torch here')\n")
+    done = rolf("train", "any.yaml", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "there is no torch here" in done.stderr
+    assert "pip install 'rolf[ppo]'" in done.stderr

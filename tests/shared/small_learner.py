@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from rolf_adapters.ppo import groups, parallel, seeds
@@ -17,7 +18,7 @@ from rolf_adapters.ppo.learner import Diverged, State
 
 class Environment(groups.Group):
     id: str = "CartPole-v1"
-    kwargs: dict[str, Any] = {}
+    kwargs: dict[str, Any] = Field(default_factory=dict)
 
 
 class Rollout(groups.Group):
@@ -79,7 +80,7 @@ class SmallLearner:
         self._optimiser.param_groups[0]["lr"] = rate
         self._optimiser.step()
         self._steps += int(total)
-        lengths = sum(parallel.gathered([len(each[0]) for each in played]), [])
+        lengths = [length for each in parallel.gathered([len(each[0]) for each in played]) for length in each]
         return {
             "rollout/return": sum(lengths) / count,
             "rollout/steps": float(self._steps),
