@@ -33,7 +33,7 @@ class Policy(groups.Group):
 
 
 class Training(groups.Training):
-    learning_rate: float = 0.01
+    learning_rate: float = Field(default=0.01, gt=0, le=1)
     passes: int = 5
     """Steps of the critic in an iteration."""
 

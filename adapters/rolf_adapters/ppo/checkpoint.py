@@ -83,6 +83,9 @@ class Checkpoints:
 
         Returns:
             It, with its path.
+
+        Raises:
+            TypeError: the learner's values are no plain JSON.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         for stray in self.folder.glob(f"{PARTIAL}*"):
@@ -199,7 +202,10 @@ def difference(there: Mapping[str, Any], now: Mapping[str, Any], above: str = ""
 def _write(folder: Path, checkpoint: Checkpoint) -> None:
     """Write the files of a checkpoint and wait until the disk has them."""
     tensors = {name: tensor.detach().contiguous().clone() for name, tensor in checkpoint.state.tensors.items()}
-    pieces = {TENSORS: save(tensors), VALUES: canonical(checkpoint.state.values)}
+    try:
+        pieces = {TENSORS: save(tensors), VALUES: canonical(checkpoint.state.values)}
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"State.values of the learner are no plain JSON (NaN is none either): {error}") from error
     manifest = {
         "format": FORMAT,
         "iteration": checkpoint.iteration,

@@ -98,13 +98,16 @@ def checked(written: Written | dict[str, Any]) -> Config:
         written = Written(written)
     # A group whose keys are all commented out is an empty one.
     data = {key: {} if group is None else group for key, group in written.data.items()}
-    model = model_of(_kind(data, written))
+    model = _model(data, written)
     try:
         # By JSON, in which a list is what a tuple is written as, and a text still is no number.
         return model.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        lines = [_line(each, model, written) for each in error.errors(include_url=False)]
-        raise ConfigError("\n".join(lines)) from error
+        found = error.errors(include_url=False)
+        order = {place: number for number, place in enumerate(written.places.values())}
+        lines = [(written.place(_written(each["loc"], written.data)), _line(each, model, written)) for each in found]
+        lines.sort(key=lambda line: order.get(line[0], -1))
+        raise ConfigError("\n".join(line for _, line in lines)) from error
     except TypeError as error:
         raise ConfigError(
             f"{written.name}: only texts, numbers, truths, lists and groups have a place here: {error}"
@@ -147,18 +150,17 @@ def schema(kind: str) -> dict[str, Any]:
     return model_of(kind).model_json_schema()
 
 
-def _kind(data: dict[str, Any], written: Written) -> str:
-    """Return what says which groups there are."""
+def _model(data: dict[str, Any], written: Written) -> type[Config]:
+    """Return the class that says which groups there are."""
     experiment = data.get("experiment")
     kind = experiment.get("kind") if isinstance(experiment, dict) else None
+    at = written.place(("experiment", "kind"))
     if not isinstance(kind, str):
-        at = written.place(("experiment", "kind"))
         raise ConfigError(f"{at}: experiment.kind is {kind!r}; expected {' or '.join(KINDS)}, or a module of your own")
     try:
-        _module(kind, "settings")
+        return model_of(kind)
     except ConfigError as error:
-        raise ConfigError(f"{written.place(('experiment', 'kind'))}: {error}") from error
-    return kind
+        raise ConfigError(f"{at}: {error}") from error
 
 
 def _module(kind: str, part: str) -> ModuleType:
