@@ -128,6 +128,50 @@ def divergence(logps: Tensor, others: Tensor, mask: Tensor, total: Scale) -> Ten
     return _mean(apart.expm1() - apart, mask, total)
 
 
+def imitation_loss(logps: Tensor, mask: Tensor, total: Scale, weights: Tensor | None = None) -> Tensor:
+    """Return how unlikely a policy finds what was done, to be made small: it learns to do the same.
+
+    Args:
+        logps: Of what was done, under the policy that learns.
+        mask: Which samples count, of bool.
+        total: Number of samples of all micro-batches and processes.
+        weights: What each sample counts; None: 1.
+    """
+    said = _kept(logps, mask)
+    return -_mean(said if weights is None else said * _kept(weights, mask).to(said.dtype), mask, total)
+
+
+def distillation_loss(
+    logits: Tensor,
+    teacher_logits: Tensor,
+    mask: Tensor,
+    total: Scale,
+    allowed: Tensor | None = None,
+    temperature: float = 1.0,
+) -> Tensor:
+    """Return the divergence of a teacher's choice from that of the policy that learns, to be made small [nats].
+
+    Args:
+        logits: Of each action, by the policy that learns, shape (..., A).
+        teacher_logits: By the teacher, which does not learn; of the same shape.
+        mask: Which samples count, of bool, shape (...).
+        total: Number of samples of all micro-batches and processes.
+        allowed: Which actions are possible, of bool, shape (..., A); None: all.
+        temperature: Both choices are made at it: above 1 what the teacher finds unlikely counts more. The gradient
+            keeps its size, for the result is multiplied by the square of it (Hinton and others, "Distilling the
+            knowledge in a neural network", 2015).
+
+    Raises:
+        ValueError: the temperature is not above 0.
+    """
+    if not temperature > 0:
+        raise ValueError(f"temperature={temperature!r} must be above 0")
+    learner = possible(_kept(logits, mask[..., None]) / temperature, allowed)
+    teacher = possible(_kept(teacher_logits.detach(), mask[..., None]) / temperature, allowed)
+    apart = (teacher.exp() * (teacher - learner)).sum(-1)
+    return temperature**2 * _mean(apart, mask, total)
+
+
 def stale_weights(logps: Tensor, behaviour: Tensor, mask: Tensor, most: float = 2.0) -> Tensor:
     """Return what samples of an older policy count: their ratio of probabilities, at most so much, without gradient.
 

@@ -13,8 +13,10 @@ from torch import Tensor
 
 from rolf_adapters.ppo.losses import (
     clip_counts,
+    distillation_loss,
     divergence,
     entropy,
+    imitation_loss,
     policy_loss,
     possible,
     stale_weights,
@@ -185,6 +187,41 @@ def test_divergence_is_right_on_average(numbers: list[float]) -> None:
     assert float(divergence(mine, other, ALL[:3], 3)) >= 0
 
 
+# ---- learning from what was done
+
+
+def test_imitation_by_hand() -> None:
+    """The mean of 1 and 3, or of 1 and 3 * 2; each pulls by its weight."""
+    logps, mask = torch.tensor([-1.0, -3.0, NAN]), torch.tensor([True, True, False])
+    weights = torch.tensor([1.0, 2.0, NAN])
+    assert float(imitation_loss(logps, mask, 2)) == 2
+    assert float(imitation_loss(logps, mask, 2, weights)) == 3.5
+    assert gradient(lambda given: imitation_loss(given, mask, 2, weights), logps) == [-0.5, -1, 0]
+
+
+def test_distillation_by_hand() -> None:
+    """A teacher at 3/4 and 1/4, a learner at 1/2 each: 3/4 log 3/2 + 1/4 log 1/2, and the gradient is the difference
+    of probabilities; a third action is impossible, whatever both say of it."""
+    teacher, learner = torch.tensor([[math.log(3.0), 0.0, 9.0]]), torch.tensor([[0.0, 0.0, NAN]])
+    allowed = torch.tensor([[True, True, False]])
+
+    def loss(given: Tensor) -> Tensor:
+        return distillation_loss(given, teacher, ALL[:1], 1, allowed)
+
+    assert float(loss(learner)) == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
+    assert gradient(loss, learner) == [pytest.approx([-0.25, 0.25, 0.0])]
+    assert float(loss(teacher + 5.0)) == pytest.approx(0, abs=1e-6)
+
+
+def test_distillation_at_a_temperature() -> None:
+    """At 2 the teacher's logits count half; the gradient is 2 times the difference of probabilities there."""
+    teacher, learner = torch.tensor([[2 * math.log(3.0), 0.0]]), torch.zeros(1, 2)
+    pull = gradient(lambda given: distillation_loss(given, teacher, ALL[:1], 1, temperature=2.0), learner)
+    assert pull == [pytest.approx([-0.5, 0.5])]
+    with pytest.raises(ValueError, match=r"temperature=0\.0 must be above 0"):
+        distillation_loss(learner, teacher, ALL[:1], 1, temperature=0.0)
+
+
 # ---- what must not change anything
 
 Loss = Callable[[Tensor, Tensor, Tensor, Tensor, float], Tensor]
@@ -195,7 +232,11 @@ LOSSES: dict[str, Loss] = {
     "value": lambda x, y, _, mask, n: value_loss(x, y, mask, n),
     "clipped value": lambda x, y, z, mask, n: value_loss(x, y, mask, n, z, 0.2),
     "divergence": lambda x, y, _, mask, n: divergence(x, y, mask, n),
-    "entropy": lambda x, y, z, mask, n: entropy(torch.stack([x, y.detach(), z.detach()], -1), mask, n),
+    "entropy": lambda x, y, z, mask, n: entropy(torch.stack([x, y, z], -1), mask, n),
+    "imitation": lambda x, y, _, mask, n: imitation_loss(x, mask, n, y),
+    "distillation": lambda x, y, z, mask, n: distillation_loss(
+        torch.stack([x, y], -1), torch.stack([y, z], -1), mask, n
+    ),
 }
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 
