@@ -1,4 +1,4 @@
-"""The figures of the documentation show the present plant."""
+"""The figures of the documentation show what is so now."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from PIL import Image
 
 DOCS = Path(__file__).parent.parent / "docs"
 SCRIPT: dict[str, Any] = runpy.run_path(str(DOCS / "line_figures.py"))
+CREDIT: dict[str, Any] = runpy.run_path(str(DOCS / "credit_figures.py"))
+"""Its figures need torch: tests/adapters/ppo/test_credit_figures.py draws them."""
 
 
 @pytest.mark.parametrize("name", SCRIPT["FIGURES"])
@@ -23,6 +25,6 @@ def test_figure_shows_what_the_line_does_now(name: str) -> None:
         assert kept.info["shown"] == SCRIPT["digest"](shown)
 
 
-def test_every_picture_is_drawn_by_the_script() -> None:
+def test_every_picture_is_drawn_by_a_script() -> None:
     """What nobody can draw again will be wrong one day."""
-    assert {path.stem for path in (DOCS / "images").iterdir()} == set(SCRIPT["FIGURES"])
+    assert {path.stem for path in (DOCS / "images").iterdir()} == {*SCRIPT["FIGURES"], *CREDIT["FIGURES"]}
