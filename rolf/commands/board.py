@@ -59,7 +59,7 @@ def validate(
     names. Exit code 1 when any is refused.
     """
     with _usage():
-        found = [folder for path in paths for folder in _submissions(path)]
+        found = [folder for path in paths for folder in _visited(path)]
         refused = 0
         for looked, seconds in _looked_at(found, None if everything else rerun, seed, files):
             refused += not looked.valid
@@ -228,6 +228,15 @@ def _submissions(path: Path) -> list[Path]:
     from rolf.leaderboard.validation import submissions
 
     return submissions(path)
+
+
+def _visited(path: Path) -> list[Path]:
+    """Return the submissions there, and say which they are where that is not what was given."""
+    found = _submissions(path)
+    if found != [path]:
+        names = ", ".join(each.relative_to(path).as_posix() for each in found)
+        click.echo(f"{len(found)} submission{'s' * (len(found) != 1)} in {path}: {names}", err=True)
+    return found
 
 
 def _contests(files: Sequence[Path]) -> Contests:

@@ -70,8 +70,9 @@ def submissions(path: Path) -> list[Path]:
     """
     found = list(_submissions(path, DEPTH))
     if not found:
-        wrong = f"{str(path)!r} is no submission, and no folder of submissions: it has no {claims.SUBMISSION}"
-        raise ValueError(f"{wrong}; give what `rolf eval --out` wrote")
+        wrong = f"{str(path)!r} is no submission, and no folder of submissions"
+        sought = f"neither it nor a folder in it, down to {DEPTH} deep, holds any of {', '.join(intake.FILES)}"
+        raise ValueError(f"{wrong}: {sought}; give what `rolf eval --out` wrote")
     return found
 
 

@@ -66,7 +66,15 @@ def test_a_folder_without_submissions_is_usage(tmp_path: Path) -> None:
     done = board("show", tmp_path)
     assert done.exit_code == 2
     assert "is no submission, and no folder of submissions" in done.stderr
+    assert "holds any of lock.json, results.jsonl, submission.json" in done.stderr
     assert "`rolf eval --out`" in done.stderr
+
+
+def test_validate_says_which_submissions_it_looks_at(lakes: Path, file: Any) -> None:
+    """A folder that lies elsewhere, or deeper than is searched, would else be missed in silence."""
+    done = board("validate", lakes, *file, "--rerun", "0")
+    assert done.stderr.startswith(f"4 submissions in {lakes}: seer, walker, walker-again, wanderer")
+    assert "submissions in" not in board("validate", lakes / "seer", *file, "--rerun", "0").stderr
 
 
 def test_show_ranks(lakes: Path, file: Any) -> None:
