@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from rolf.commands.usage import WrongUsage
 if TYPE_CHECKING:
     from rolf.evaluation.evaluate import Advance, Outcome
     from rolf.evaluation.loading import Spec
+    from rolf.evaluation.malformed import Misread
     from rolf.variant import Split
 
 PAUSE = 5.0
@@ -195,11 +197,14 @@ class Tally:
 
 def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> None:
     """Print what it came to."""
-    told = outcome.submission
+    from rolf.evaluation.malformed import misread
+
+    told, found = outcome.submission, misread(outcome.episodes)
     summary = told["summary"]
     if as_json:
         shown = {name: told[name] for name in ("split", "split_digest", "attempts", "policy", "summary")}
-        click.echo(json.dumps(shown | {"valid": outcome.valid, "folder": str(folder)}))
+        lost = {"steps": found.steps, "of": found.of, "episodes": found.episodes}
+        click.echo(json.dumps(shown | {"malformed": lost, "valid": outcome.valid, "folder": str(folder)}))
     else:
         attempts = f"{told['attempts']} attempt{'s' * (told['attempts'] > 1)}"
         click.echo(f"{told['policy']['name']} on {told['split']}, {attempts} a variant")
@@ -207,11 +212,23 @@ def _tell(outcome: Outcome, folder: Path, seconds: float, *, as_json: bool) -> N
             value = summary[name]
             click.echo(f"  {name.replace('episode_', ''):8} {'unknown' if value is None else f'{value:.4f}'}")
         click.echo(f"  {'faults':8} {summary['faults']} of {summary['episodes']} episodes")
+        if found.steps:
+            mute = f"{found.episodes} episode{'s' * (found.episodes != 1)} without any valid call"
+            click.echo(f"  {'invalid':8} {found.steps} of {found.of} steps (MALFORMED), {mute}")
     kept = f", {outcome.kept} of them from an earlier run" if outcome.kept else ""
     episodes = f"{summary['episodes']} episode{'s' * (summary['episodes'] != 1)}"
     click.echo(f"{episodes} in {folder}{kept}; {seconds:.0f} s", err=True)
+    if found.worst is not None and found.most:
+        _tell_misread(found, folder / "trajectories" / found.worst.trajectory)
     if summary["faults"]:
         _tell_faults(outcome)
+
+
+def _tell_misread(found: Misread, worst: Path) -> None:
+    """Say that the score is one of the answers' form, and where to look."""
+    wrong = f"warning: {found.steps} of {found.of} steps were no valid call"
+    click.echo(f"{wrong}, so the score says whether the policy is understood rather than how good it is", err=True)
+    click.echo(f"what it answered, and what was wrong with that: zcat {shlex.quote(str(worst))}", err=True)
 
 
 def _tell_attempts(outcome: Outcome, split: Split) -> None:

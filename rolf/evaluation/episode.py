@@ -75,3 +75,5 @@ class Episode:
     """Time that it took [s]; no part of any comparison."""
     attribution: Mapping[str, float] = field(default_factory=dict)
     """Of an episode that failed: what each family of disturbances cost, where it was asked for."""
+    malformed: int = 0
+    """Steps whose answer was no valid call (``rolf.evaluation.malformed``)."""

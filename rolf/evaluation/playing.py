@@ -16,6 +16,7 @@ from rolf.evaluation.episode import Episode
 from rolf.evaluation.errors import EvaluationError
 from rolf.evaluation.evaluable import Attributable, Batched
 from rolf.evaluation.loading import Spec, load
+from rolf.evaluation.malformed import malformed_steps
 from rolf.evaluation.origin import measure, origin
 from rolf.evaluation.single import Played, play
 from rolf.evaluation.unit import Place, Unit
@@ -111,6 +112,7 @@ class Playing:
             state_digest=recorded.state_digest,
             trajectory=trajectory,
             trajectory_digest=recorded.digest,
+            malformed=malformed_steps(recorded),
         )
         if not played.fault:
             measured = measure(variant, recorded.ending)

@@ -17,10 +17,12 @@ FAULTS_ALLOWED = 0.02
 
 
 def as_json(episode: Episode) -> dict[str, Any]:
-    """Return an episode as plain data."""
+    """Return an episode as plain data, with ``malformed`` where any step was."""
     plain = {field.name: getattr(episode, field.name) for field in dataclasses.fields(episode)}
     plain["measures"] = dict(episode.measures)
     plain["attribution"] = dict(episode.attribution)
+    if not episode.malformed:
+        del plain["malformed"]
     return plain
 
 
@@ -30,7 +32,7 @@ def from_json(plain: Any) -> Episode:
     Raises:
         ValueError: it is none.
     """
-    if not isinstance(plain, dict) or plain.keys() != KEYS:
+    if not isinstance(plain, dict) or plain.keys() | {"malformed"} != KEYS:
         raise ValueError(f"no row of a result file but {plain!r:.100}")
     return Episode(**plain)
 

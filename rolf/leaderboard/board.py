@@ -186,6 +186,8 @@ class Entry:
     attempts: int
     faults: int
     """Episodes in which the machine failed; no part of any figure."""
+    malformed: float
+    """Share of all steps whose answer was no valid call: of 1 nothing is known but that it was not understood."""
     seconds: float
     """Time that all of it took [s]."""
     score: Estimate

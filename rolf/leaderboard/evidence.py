@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from rolf.evaluation.episode import Ending, Measured
+from rolf.evaluation.malformed import malformed_steps
 from rolf.evaluation.recording import Recorded, of_actions, of_steps
 from rolf.leaderboard import intake
 from rolf.leaderboard.contest import Contest
@@ -140,6 +141,7 @@ class Evidence:
             "episode_return": (row.episode_return, math.fsum(rewards)),
             "state_digest": (row.state_digest, recorded.state_digest),
             "trajectory_digest": (row.trajectory_digest, recorded.digest),
+            "malformed": (row.malformed, malformed_steps(recorded)),
         }
         broken_off = not (recorded.ending.terminated or recorded.ending.truncated)
         if row.fault and not measured.fault and broken_off:

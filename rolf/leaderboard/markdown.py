@@ -53,8 +53,10 @@ def standings(split: SplitBoard) -> tuple[list[str], list[list[str]]]:
     heads = ["place", "policy", "score", "success", "IQM", "gap"]
     heads += [f"pass@{several}", f"pass^{several}"] if several > 1 else []
     heads += ["robustness", "worst"] if graded else []
+    spoken = any(entry.malformed for entry in split.entries)
+    heads += ["malformed"] if spoken else []
     heads += ["behind the first (detectable)", "episodes", "faults", "verified"]
-    return heads, [_standing(entry, several, graded) for entry in split.entries]
+    return heads, [_standing(entry, several, graded, spoken) for entry in split.entries]
 
 
 def summary(split: SplitBoard) -> tuple[list[str], list[list[str]]]:
@@ -71,7 +73,7 @@ def summary(split: SplitBoard) -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
-def _standing(entry: Entry, several: int, graded: bool) -> list[str]:
+def _standing(entry: Entry, several: int, graded: bool, spoken: bool) -> list[str]:
     cells = [
         place(entry),
         entry.policy["name"],
@@ -86,6 +88,7 @@ def _standing(entry: Entry, several: int, graded: bool) -> list[str]:
     if graded:
         found = entry.robustness
         cells += [NONE, NONE] if found is None else [shown(found.area), f"{found.worst}: {found.worst_score.value:.2f}"]
+    cells += [f"{entry.malformed:.1%}"] if spoken else []
     behind = NONE if entry.leader is None else f"{shown(entry.leader.difference)} ({_detectable(entry.leader)})"
     badge = NONE if entry.verified is None else f"{entry.verified.by} ({entry.verified.how})"
     return [*cells, behind, str(entry.episodes), str(entry.faults), badge]

@@ -141,6 +141,7 @@ def _entry(each: Contender, rank: tuple[int, int] | None, leader: Comparison | N
         episodes=len(each.episodes),
         attempts=each.submission.attempts,
         faults=sum(bool(episode.fault) for episode in each.episodes),
+        malformed=sum(one.malformed for one in each.episodes) / max(1, sum(one.steps for one in each.episodes)),
         seconds=sum(episode.seconds for episode in each.episodes),
         score=figures.score(),
         iqm=figures.iqm(),

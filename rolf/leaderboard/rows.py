@@ -91,7 +91,7 @@ def _identity(line: int, row: Row, split: Split, called: Sequence[str], problems
 
 def lost(row: Row) -> bool:
     """Return whether the machine failed so that there is no trajectory either."""
-    return bool(row.fault) and not row.trajectory and not row.trajectory_digest and not row.steps
+    return bool(row.fault) and not row.trajectory and not row.trajectory_digest and not (row.steps or row.malformed)
 
 
 def _place(line: int, row: Row, problems: Problems) -> None:

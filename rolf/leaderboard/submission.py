@@ -134,6 +134,8 @@ class Row(_File):
     """Time that it took [s]."""
     attribution: Names = Field(default_factory=dict)
     """Family of disturbances -> what it cost of the score."""
+    malformed: Count = 0
+    """Steps whose answer was no valid call; absent: none."""
 
     def episode(self) -> Episode:
         """Return it as the evaluation has it."""

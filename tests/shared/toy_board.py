@@ -81,6 +81,7 @@ def entry(name: str, skill: float, place: int | None, leader: str | None, sample
         episodes=1_000,
         attempts=5,
         faults=3 if name == "table" else 0,
+        malformed=0.75 if name == "random" else 0.0,
         seconds=12.5,
         score=score,
         iqm=estimate(skill + 0.02, 0.03),

@@ -57,6 +57,7 @@ def test_an_edited_score(kind: str, look: Look, request: pytest.FixtureRequest) 
         ("score", 0.987654),
         ("episode_return", 99.5),
         ("steps", 1_000),
+        ("malformed", 2),
         ("success", True),
         ("measures", {"output": 1e6}),
         ("state_digest", "ab" * 32),

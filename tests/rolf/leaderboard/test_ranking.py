@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,16 @@ def test_a_terminal_shows_the_same_cells(lakes: Path, look: Look) -> None:
         ["1–3", "wanderer"],
         ["reference", "seer"],
     ]
+
+
+def test_a_column_tells_who_is_not_understood_where_anybody_is_not(lakes: Path, look: Look) -> None:
+    """A score of nothing looks alike whether a policy is weak or speaks another language."""
+    (split,) = board_of(lakes, look).splits
+    assert "malformed" not in standings(split)[0]
+    first, *others = split.entries
+    heads, cells = standings(replace(split, entries=(replace(first, malformed=0.25), *others)))
+    assert [row[heads.index("malformed")] for row in cells] == ["25.0%", *["0.0%"] * len(others)]
+    assert {len(row) for row in cells} == {len(heads)}
 
 
 def test_a_fault_is_no_part_of_any_figure(evaluated: Any, copied: Any, look: Look) -> None:

@@ -106,6 +106,7 @@ def test_badges_say_who_vouches(seen: Browser, toy: Made) -> None:
         title == "by the maintainers with rolf 1.0: 20 of 1000 episodes replayed, 4 played again by the policy itself"
     )
     assert seen.texts("#ranking-0 .contestants tr:nth-child(3) .badge") == ["unverified", "3 faults"]
+    assert seen.texts("#ranking-0 .contestants tr:nth-child(4) .badge") == ["unverified", "not understood"]
 
 
 def test_scores_lie_at_their_places_on_the_axis(seen: Browser, toy: Made) -> None:
