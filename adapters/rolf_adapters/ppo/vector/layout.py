@@ -1,0 +1,70 @@
+"""Layout: which numbers of an observation belong to the same kind of thing, and which actions are about which thing.
+
+A line of 24 stations tells the same 24 numbers of each, and can be ordered the same 22 things at each. A network that
+knows it learns from every station what holds for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from rolf_adapters.ppo.groups import Group
+
+
+class Block(Group):
+    """Actions of which each entity has as many."""
+
+    first: int = Field(ge=0)
+    """The first of them, in a flat action space."""
+    size: int = Field(ge=1)
+    """How many each entity has."""
+    order: Literal["entity", "kind"] = "entity"
+    """Whether those of an entity follow each other, or those of a kind."""
+
+
+class Pointer(Group):
+    """A number that says which entity something is about: ``entity = round(number * scale) - offset``."""
+
+    column: int = Field(ge=0)
+    """Of the observation."""
+    scale: float = Field(gt=0)
+    """What the entity's number was divided by."""
+    offset: int = 0
+    """What was added to it before."""
+
+
+class Layout(Group):
+    """What is known of a flat observation and a flat action space."""
+
+    first: int = Field(default=0, ge=0)
+    """Where the entities' numbers begin; those of an entity follow each other."""
+    entities: int = Field(ge=1)
+    """How many there can be."""
+    size: int = Field(ge=1)
+    """Numbers of each."""
+    present: int = Field(ge=0)
+    """Which of them is 0 exactly where there is no such entity."""
+    levels: tuple[tuple[int, int], ...] = ()
+    """Which of them take so many values, evenly from 0 to 1: (number, values)."""
+    rest_levels: tuple[tuple[int, int], ...] = ()
+    """The same of the observation's other numbers: (column, values)."""
+    pointers: tuple[Pointer, ...] = ()
+    """Numbers of the observation that name entities."""
+    actions: tuple[Block, ...] = ()
+    """Actions about an entity; the others are about the whole."""
+    traced: tuple[tuple[int, int], ...] = ()
+    """Numbers of an entity that are also shown as they were of late: (number, -1), or (number, level): how often it was
+    at that level."""
+    gains: tuple[float, ...] = ()
+    """Gains of the exponential means that show it, a step."""
+    words: str = ""
+    """A text in ``info`` whose words, between slashes, say what is known of the plant; empty: none."""
+    vocabulary: tuple[str, ...] = ()
+    """The words; others are not seen."""
+
+    @property
+    def trace_size(self) -> int:
+        """Numbers that traces add."""
+        return self.entities * len(self.traced) * len(self.gains)

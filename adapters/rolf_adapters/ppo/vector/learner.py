@@ -1,0 +1,258 @@
+"""VectorLearner: PPO on many rows at once; see `rolf_adapters.ppo.learner.Learner`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rolf_adapters.ppo import control, credit, parallel, seeds, segments
+from rolf_adapters.ppo.curiosity import Curiosity
+from rolf_adapters.ppo.learner import State
+from rolf_adapters.ppo.vector.choosing import Choosing
+from rolf_adapters.ppo.vector.collector import Collected, Collector, Telling
+from rolf_adapters.ppo.vector.keeping import loaded, named, state_of
+from rolf_adapters.ppo.vector.layout import Layout
+from rolf_adapters.ppo.vector.line import layout as line_layout
+from rolf_adapters.ppo.vector.making import made, spaces_in, variants_of
+from rolf_adapters.ppo.vector.network import Network, Size
+from rolf_adapters.ppo.vector.settings import Policy, Settings
+from rolf_adapters.ppo.vector.statistics import gathered
+from rolf_adapters.ppo.vector.teacher import Teacher, teacher
+from rolf_adapters.ppo.vector.telling import of_episodes, of_outcome
+from rolf_adapters.ppo.vector.update import Learning, Outcome, Samples
+
+LONGEST = 100_000
+"""Steps after which an evaluation no longer waits for the end of episodes."""
+
+
+class VectorLearner:
+    """An actor-critic that learns from many rows at once.
+
+    Args:
+        settings: What is played, and how it learns.
+        seed: All random numbers follow from it.
+
+    Raises:
+        TypeError: observations or actions are of a kind that it cannot use.
+        ValueError: rows cannot be shared out among the processes, or variants are not known.
+    """
+
+    def __init__(self, settings: Settings, seed: int) -> None:
+        self.settings = settings
+        self.seed = seed
+        world, rows = settings.environment, settings.rollout.rows
+        if rows % parallel.size():
+            raise ValueError(f"{rows} rows cannot be shared out among {parallel.size()} processes evenly")
+        self._share = rows // parallel.size()
+        self._envs = made(world.id, self._share, world.kwargs)
+        self.spaces = spaces_in(self._envs.single_observation_space, self._envs.single_action_space, world.id)
+        self.layout = layout_of(settings.policy)
+        self.network = network_for(self.spaces.observation, self.spaces.parts, settings.policy, seed)
+        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.training.learning_rate, eps=1e-5)
+        self.reward_scale = 0.0
+        """What rewards are multiplied by; 0: not known yet, as the statistics are still to be taken."""
+        known = world.variants or (variants_of(world.id, world.split) if world.split else ())
+        self.choosing = Choosing(known, settings.rollout.sampler, seed)
+        weight = settings.reward.curiosity
+        self.curiosity = Curiosity(self.network.size.features, seed, weight=weight) if weight else None
+        self._collector = self._collecting(self._envs)
+        self._tests: Collector | None = None
+        self._teacher: Teacher | None = None
+
+    def _collecting(self, envs: Any) -> Collector:
+        world, spaces = self.settings.environment, self.spaces
+        telling = Telling(world.mask, world.phase)
+        return Collector(envs, spaces.parts, spaces.discrete, self.layout, telling, spaces.first)
+
+    # ---- an iteration
+
+    def iterate(self, iteration: int) -> Mapping[str, float]:
+        """See `rolf_adapters.ppo.learner.Learner.iterate`."""
+        began = time.perf_counter()
+        if not self.reward_scale:
+            self._take_statistics()
+        imitation = self.settings.training.imitation
+        imitates = iteration < imitation.iterations
+        chosen = self.choosing.chosen(self.settings.rollout.rows, iteration)
+        kept = self._collected(iteration, chosen, imitates)
+        collected = time.perf_counter()
+        outcome = self._learned(kept, iteration, imitates)
+        episodes = [each for part in parallel.gathered([tuple(each) for each in kept.episodes]) for each in part]
+        self.choosing.learn(iteration, episodes)
+        return {
+            **of_episodes(episodes, self.settings.rollout.rows * self.settings.rollout.steps),
+            **of_outcome(outcome, imitates),
+            "policy/learning_rate": self._rate(iteration, imitates),
+            "time/collect": collected - began,
+            "time/environment": kept.seconds,
+            "time/update": time.perf_counter() - collected,
+        }
+
+    def _take_statistics(self) -> None:
+        """Find mean and spread of observations, and the size of returns, from the first steps of every row."""
+        rollout = self.settings.rollout
+        chosen = self.choosing.chosen(rollout.rows, -1)
+        found = gathered(
+            self._collector,
+            self.network,
+            rollout.statistics,
+            min(rollout.steps, rollout.statistics),
+            self._row_seeds("statistics"),
+            self._options(chosen),
+            seeds.torch_generator(self.seed, "statistics", parallel.rank()),
+            self.settings.reward.discount,
+        )
+        self.network.normalise_by(*found.of_features(self.layout, self.spaces.observation))
+        self.reward_scale = found.reward_scale() if self.settings.reward.normalise else 1.0
+
+    def _collected(self, iteration: int, chosen: Sequence[str], imitates: bool) -> Collected:
+        imitation, asked = self.settings.training.imitation, None
+        guided = np.zeros(self._share, np.bool_)
+        if imitates:
+            if self._teacher is None:
+                self._teacher = teacher(imitation.teacher)
+            asked = self._teacher
+            share = max(0.0, 1 - iteration / imitation.guided) if imitation.guided else 0.0
+            drawing = seeds.generator(self.seed, "guided", iteration, parallel.rank())
+            guided = drawing.random(self._share) < share
+        return self._collector.collect(
+            self.network,
+            self.settings.rollout.steps,
+            self._row_seeds("rollout", iteration),
+            options=self._options(chosen),
+            generator=seeds.torch_generator(self.seed, "actions", iteration, parallel.rank()),
+            teacher=asked,
+            guided=guided,
+        )
+
+    def _learned(self, kept: Collected, iteration: int, imitates: bool) -> Outcome:
+        reward, training = self.settings.reward, self.settings.training
+        intrinsic = self._novelty(kept)
+        earned = credit.over_time(
+            kept.rewards * self.reward_scale + intrinsic,
+            kept.values,
+            kept.last,
+            kept.terminated,
+            kept.truncated,
+            kept.finals,
+            discount=reward.discount,
+            trace=reward.trace,
+        )
+        places, every = segments.of_phases(kept.phases), np.ones(kept.rewards.shape, np.bool_)
+        sums = segments.sums(earned.advantages, places, every, training.normalise)
+        shared = parallel.summed(torch.from_numpy(sums)).numpy()
+        advantages = segments.normalised(earned.advantages, places, every, training.normalise, summed=shared)
+        clips = training.clips if isinstance(training.clips, tuple) else (training.clips,) * 4
+        samples = Samples.of(kept, places, advantages, earned.returns, segments.clip_ranges(places, clips))
+        learning = Learning(self.network, self.optimiser, training)
+        for group in self.optimiser.param_groups:
+            group["lr"] = self._rate(iteration, imitates)
+        drawing = seeds.generator(self.seed, "minibatches", iteration, parallel.rank())
+        if imitates:
+            return learning.imitate(samples, drawing, training.imitation.epochs)
+        first = training.imitation.iterations
+        return learning.improve(samples, drawing, critic_only=iteration < first + training.critic_first)
+
+    def _novelty(self, kept: Collected) -> NDArray[np.float64]:  # (steps, rows)
+        """Return what is paid for having come to something new, and learn of it."""
+        if self.curiosity is None:
+            return np.zeros(kept.rewards.shape)
+        reached = torch.from_numpy(np.concatenate([kept.features[1:], kept.after[None]])).flatten(0, 1)
+        goes_on = torch.from_numpy(~(kept.terminated | kept.truncated)).flatten()
+        normal = self.network.normalised(reached)
+        paid = torch.where(goes_on, self.curiosity.reward(normal), 0.0)
+        self.curiosity.learn(normal, goes_on)
+        found: NDArray[np.float64] = paid.double().numpy().reshape(kept.rewards.shape)
+        return found
+
+    def _rate(self, iteration: int, imitates: bool) -> float:
+        training = self.settings.training
+        if imitates:
+            return training.imitation.learning_rate
+        first = training.imitation.iterations
+        return control.learning_rate(
+            iteration - first,
+            base=training.learning_rate,
+            warmup=training.warmup,
+            iterations=max(training.iterations - first, 1),
+            schedule=training.schedule,
+        )
+
+    def _row_seeds(self, *names: str | int) -> list[int]:
+        first = parallel.rank() * self._share
+        return [seeds.number(self.seed, *names, row) for row in range(first, first + self._share)]
+
+    def _options(self, chosen: Sequence[str]) -> dict[str, Any] | None:
+        first = parallel.rank() * self._share
+        return {"variants": [*chosen[first : first + self._share]]} if chosen else None
+
+    # ---- evaluation
+
+    def evaluate(self, iteration: int) -> Mapping[str, float]:
+        """See `rolf_adapters.ppo.learner.Learner.evaluate`; each process plays all of it, and the same."""
+        del iteration  # evaluations are of the same episodes, so that they compare
+        world, rows = self.settings.environment, self.settings.rollout.evaluation_rows
+        if self._tests is None:
+            self._tests = self._collecting(made(world.id, rows, world.kwargs))
+        known = variants_of(world.id, world.test_split) if world.test_split else self.choosing.known
+        options = {"variants": [known[row % len(known)] for row in range(rows)]} if known else None
+        chosen = [seeds.number(self.seed, "evaluation", row) for row in range(rows)]
+        kept = self._tests.collect(self.network, LONGEST, chosen, options=options, once=True)
+        first = {each.row: each for each in reversed(kept.episodes)}  # the first of each row
+        told = of_episodes([tuple(each) for each in first.values()], 0)
+        return {name.replace("rollout/", "evaluation/"): value for name, value in told.items()}
+
+    # ---- state
+
+    def state(self) -> State:
+        """See `rolf_adapters.ppo.learner.Learner.state`."""
+        values = {"reward_scale": self.reward_scale, "choosing": self.choosing.state()}
+        state = state_of(self.network, self.optimiser, values)
+        if self.curiosity is not None:
+            curious = self.curiosity.state()
+            state.tensors.update({f"curiosity/{name}": each for name, each in curious.tensors.items()})
+            state.values["curiosity"] = curious.values
+        return state
+
+    def load(self, state: State) -> None:
+        """See `rolf_adapters.ppo.learner.Learner.load`."""
+        if (self.curiosity is not None) != ("curiosity" in state.values):
+            raise ValueError("the state is of a learner with curiosity and this is one without, or the other way round")
+        values = loaded(state, self.network, self.optimiser)
+        if self.curiosity is not None:
+            self.curiosity.load(State(named(state, "curiosity"), values["curiosity"]))
+        self.reward_scale = float(values["reward_scale"])
+        self.choosing.load(values["choosing"])
+
+    def close(self) -> None:
+        """See `rolf_adapters.ppo.learner.Learner.close`."""
+        self._envs.close()
+        if self._tests is not None:
+            self._tests.envs.close()
+
+
+def build(settings: Settings, *, seed: int) -> VectorLearner:
+    """Return the learner that settings and a seed make."""
+    return VectorLearner(settings, seed)
+
+
+def layout_of(policy: Policy) -> Layout | None:
+    """Return the layout that a policy is made by; None: plain."""
+    if isinstance(policy.layout, Layout):
+        return policy.layout
+    return line_layout() if policy.layout == "line" else None
+
+
+def network_for(observation: int, parts: tuple[int, ...], policy: Policy, seed: int) -> Network:
+    """Return a new network, whose weights a seed determines; torch's own generator is left as it was."""
+    layout = layout_of(policy)
+    features = observation + (layout.trace_size if layout is not None else 0)
+    size = Size(observation, features, len(layout.vocabulary) if layout is not None else 0, parts)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seeds.number(seed, "weights"))
+        return Network(size, policy, layout)

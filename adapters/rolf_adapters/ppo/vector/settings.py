@@ -1,0 +1,133 @@
+"""Settings: what can be chosen of a training with observations of a fixed size."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from rolf_adapters.ppo import groups
+from rolf_adapters.ppo.groups import Group
+from rolf_adapters.ppo.vector.layout import Layout
+
+
+class Environment(Group):
+    """What is played."""
+
+    id: str = Field(min_length=1)
+    """Of Gymnasium: ``linegym:LineEnv-v1``; ``make_vec`` makes it."""
+    kwargs: dict[str, Any] = Field(default_factory=dict)
+    """What ``make_vec`` is given besides, for training and evaluation."""
+    split: str = ""
+    """A split of the environment's benchmark to train on: ``line-v1/fit``. Which of its variants a row plays is chosen
+    for each iteration. Empty: what the environment plays by itself."""
+    variants: tuple[str, ...] = ()
+    """The same as a list of the values of the argument ``variant``."""
+    test_split: str = ""
+    """A split to evaluate on: ``line-v1/validation``; empty: what is trained on."""
+    mask: str = "action_mask"
+    """Where ``info`` tells which actions are possible; where it tells none, all are."""
+    phase: str = "phase"
+    """Where ``info`` tells the phase that chooses the segment of a step; where it tells none, all are of one."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Environment:
+        if self.split and self.variants:
+            raise ValueError("split and variants are both given; give one of them")
+        return self
+
+
+class Rollout(Group):
+    """How much is played before each update."""
+
+    rows: int = Field(default=64, ge=1)
+    """Environments that are stepped together, of all processes."""
+    steps: int = Field(default=128, ge=1)
+    """Steps of each row in an iteration, which begins with a reset: at least the length of an episode if its end shall
+    be seen."""
+    statistics: int = Field(default=1000, ge=1)
+    """Steps of every row that the normalisation is taken from, before the first iteration, acting at random."""
+    sampler: Literal["uniform", "ucb", "thompson"] = "uniform"
+    """How variants are chosen: evenly, or those in which the policy is least certain (the orchestrator)."""
+    evaluation_rows: int = Field(default=64, ge=1)
+    """Episodes of an evaluation."""
+
+
+class Reward(groups.Reward):
+    """How rewards become what is learned."""
+
+    curiosity: float = Field(default=0.0, ge=0)
+    """Weight of the intrinsic reward for what is new; 0: none. The mission's is 0.02."""
+    normalise: bool = True
+    """Divide rewards by the usual size of a return, as found with the statistics."""
+
+
+class Policy(Group):
+    """The network."""
+
+    width: int = Field(default=64, ge=4)
+    """Units of a hidden layer."""
+    action_width: int = Field(default=16, ge=1)
+    """Numbers that the previous action is embedded as."""
+    period: float = Field(default=0.0, ge=0)
+    """Steps of a day, for the sine and cosine of time; 0: no time."""
+    head: Literal["unit", "linear"] = "unit"
+    """The actor's last layer: ``unit`` has weights that are not negative (softplus), rows of length 1 and a temperature
+    that is learned; ``linear`` is an ordinary one."""
+    layout: Layout | Literal["plain", "line"] = "plain"
+    """Which numbers belong to the same entity, and which actions; ``line``: those of ``LineEnv``, see
+    `rolf_adapters.ppo.vector.line`; ``plain``: one vector."""
+
+
+class Imitation(Group):
+    """A warm start: a teacher says what it would do where the learner goes."""
+
+    teacher: str = ""
+    """``module:object`` that makes it, see `rolf_adapters.ppo.vector.teacher`; empty: none."""
+    iterations: int = Field(default=0, ge=0)
+    """Iterations that imitate, before those of PPO."""
+    guided: int = Field(default=0, ge=0)
+    """The share of rows that the teacher itself steers falls from 1 to 0 in so many iterations."""
+    epochs: int = Field(default=1, ge=1)
+    """Passes over what was collected."""
+    learning_rate: float = Field(default=1e-3, gt=0, le=1)
+    """While imitating."""
+
+
+class Training(groups.Training):
+    """How it learns."""
+
+    epochs: int = Field(default=4, ge=1)
+    """Passes over what was collected."""
+    minibatches: int = Field(default=4, ge=1)
+    """Steps of the optimiser in a pass."""
+    clips: tuple[float, float, float, float] | float = (0.15, 0.08, 0.25, 0.12)
+    """Clip range of each segment: identify, assess, dispatch, execute; or one for all: plain PPO."""
+    normalise: Literal["segment", "global", "none"] = "global"
+    """Over what advantages are normalised."""
+    entropy: float = Field(default=0.01, ge=0)
+    """Weight of the entropy."""
+    value: float = Field(default=0.5, ge=0)
+    """Weight of the critic's loss."""
+    gradient: float = Field(default=0.5, gt=0)
+    """Longest gradient; longer ones are shortened."""
+    target_kl: float = Field(default=0.03, gt=0)
+    """Divergence beyond 1.5 times this ends the passes of an iteration."""
+    warmup: int = Field(default=0, ge=0)
+    """Iterations in which the learning rate rises."""
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How the learning rate falls after that."""
+    critic_first: int = Field(default=0, ge=0)
+    """First iterations of PPO that train the critic alone."""
+    imitation: Imitation = Imitation()
+    """A warm start."""
+
+
+class Settings(Group):
+    """All of a training with observations of a fixed size, less what every kind of training has."""
+
+    environment: Environment
+    rollout: Rollout = Rollout()
+    reward: Reward = Reward()
+    policy: Policy = Policy()
+    training: Training

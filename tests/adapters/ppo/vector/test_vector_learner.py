@@ -1,0 +1,183 @@
+"""The vector learner learns what can be learned in seconds, and goes on after a break as if there had been none."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from guessing_world import ID
+
+from rolf_adapters.ppo.learner import Diverged, State
+from rolf_adapters.ppo.vector.learner import VectorLearner, build
+from rolf_adapters.ppo.vector.settings import Environment, Imitation, Policy, Reward, Rollout, Settings, Training
+
+LINE = "linegym:LineEnv-v1"
+
+
+def cart_pole(**more: Any) -> Settings:
+    return Settings(
+        environment=Environment(id="CartPole-v1"),
+        rollout=Rollout(rows=16, steps=128, statistics=256, evaluation_rows=16),
+        reward=Reward(discount=0.98, trace=0.9),
+        training=Training(iterations=30, learning_rate=2.5e-3, epochs=6, clips=0.2, entropy=0.0),
+    )
+
+
+def guessing(parts: bool = True, rate: float = 5e-3, **more: Any) -> Settings:
+    return Settings(
+        environment=Environment(id=ID, kwargs={"parts": parts, **more}),
+        rollout=Rollout(rows=8, steps=32, statistics=64, evaluation_rows=8),
+        reward=Reward(curiosity=0.02),
+        training=Training(iterations=30, learning_rate=rate, entropy=0.0),
+    )
+
+
+def line(**imitation: Any) -> Settings:
+    return Settings(
+        environment=Environment(id=LINE, kwargs={"max_episode_steps": 20, "ticks_per_step": 3}, split="line-v1/fit"),
+        rollout=Rollout(rows=4, steps=20, statistics=20, evaluation_rows=2, sampler="ucb"),
+        policy=Policy(width=16, layout="line", period=20.0),
+        training=Training(iterations=4, imitation=Imitation(**imitation)),
+    )
+
+
+def same(one: State, other: State) -> bool:
+    return (
+        one.values == other.values
+        and one.tensors.keys() == other.tensors.keys()
+        and all(torch.equal(each, other.tensors[name]) for name, each in one.tensors.items())
+    )
+
+
+@pytest.fixture
+def opened() -> Any:
+    made: list[VectorLearner] = []
+
+    def make(settings: Settings, seed: int = 0) -> VectorLearner:
+        made.append(build(settings, seed=seed))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+        each.close()  # twice is allowed
+
+
+def test_solves_the_cart_pole(opened: Any) -> None:
+    """475 of 500 is what Gymnasium calls solved; greedily, in 30 iterations of 2 048 steps at most."""
+    learner = opened(cart_pole())
+    for iteration in range(30):
+        learner.iterate(iteration)
+        if iteration >= 9 and learner.evaluate(iteration)["evaluation/return"] >= 475:
+            break
+    assert learner.evaluate(iteration)["evaluation/return"] >= 475
+
+
+@pytest.mark.parametrize("parts", [True, False])
+def test_learns_actions_of_parts_and_numbers_that_do_not_begin_at_0(opened: Any, parts: bool) -> None:
+    """The world raises an error where an action is masked or not of its space, so masks are kept as well."""
+    learner = opened(guessing(parts))
+    before = learner.evaluate(0)["evaluation/return"]
+    for iteration in range(20):
+        told = learner.iterate(iteration)
+    after = learner.evaluate(20)["evaluation/return"]
+    assert before < 6.5
+    assert after > 7.5
+    assert told["rollout/steps"] == 8 * 32
+    assert told["rollout/episodes"] == 8 * 4
+    assert told["rollout/length"] == 8
+
+
+def test_the_first_minibatch_shows_no_divergence(opened: Any) -> None:
+    """What was decided while collecting is decided again while learning: normalisation, masks, traces and all."""
+    for settings in (guessing(), line()):
+        learner = opened(settings)
+        for iteration in range(2):
+            assert abs(learner.iterate(iteration)["policy/first_kl"]) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [guessing(), line(), line(teacher="linegym.teaching:oracle_diagnosis", iterations=3, guided=2)],
+    ids=["guess", "line", "imitation"],
+)
+def test_goes_on_bit_by_bit_after_a_break(opened: Any, settings: Settings) -> None:
+    """A checkpoint is all that later iterations depend on: parameters, moments, statistics, orchestrator, curiosity."""
+    whole = opened(settings)
+    told = [whole.iterate(iteration) for iteration in range(2)]
+    kept = copy.deepcopy(whole.state())
+    whole.evaluate(1)
+    assert same(kept, whole.state())
+    told += [whole.iterate(iteration) for iteration in range(2, 4)]
+
+    resumed = opened(settings)
+    resumed.load(kept)
+    assert same(kept, resumed.state())
+    again = [resumed.iterate(iteration) for iteration in range(2, 4)]
+    assert same(whole.state(), resumed.state())
+    for one, other in zip(told[2:], again, strict=True):
+        lasting = [name for name in one if not name.startswith("time/")]
+        assert repr([one[name] for name in lasting]) == repr([other[name] for name in lasting])
+
+
+def test_another_seed_is_another_training(opened: Any) -> None:
+    one, other = opened(guessing(), 0), opened(guessing(), 1)
+    one.iterate(0)
+    other.iterate(0)
+    assert not same(one.state(), other.state())
+
+
+def test_torchs_own_random_numbers_are_left_alone(opened: Any) -> None:
+    before = torch.random.get_rng_state()
+    learner = opened(guessing())
+    learner.iterate(0)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_a_loss_that_is_no_number_is_told_and_nothing_learned(opened: Any) -> None:
+    """The loop goes back to the last good checkpoint, so the error must be the one that it waits for."""
+    learner = opened(guessing(nothing_at=3).model_copy(update={"reward": Reward(normalise=False)}))
+    learner.reward_scale = 1.0
+    before = copy.deepcopy(learner.state())
+    with pytest.raises(Diverged, match="nan"):
+        learner.iterate(0)
+    assert same(before, learner.state())
+
+
+def test_a_state_of_another_shape_or_kind_changes_nothing(opened: Any) -> None:
+    learner, other = opened(guessing()), opened(cart_pole())
+    before = copy.deepcopy(learner.state())
+    with pytest.raises(ValueError, match=r"another network.*give the settings"):
+        learner.load(State(other.state().tensors, {**before.values}))
+    with pytest.raises(ValueError, match="kind 'language'"):
+        learner.load(State(before.tensors, {**before.values, "kind": "language"}))
+    with pytest.raises(ValueError, match="curiosity"):
+        learner.load(
+            State(before.tensors, {name: value for name, value in before.values.items() if name != "curiosity"})
+        )
+    assert same(before, learner.state())
+
+
+def test_spaces_that_it_cannot_use_are_refused() -> None:
+    with pytest.raises(TypeError, match="observations Discrete"):
+        build(cart_pole().model_copy(update={"environment": Environment(id="FrozenLake-v1")}), seed=0)
+    with pytest.raises(TypeError, match="actions Box"):
+        build(cart_pole().model_copy(update={"environment": Environment(id="Pendulum-v1")}), seed=0)
+    with pytest.raises(ValueError, match="brings no splits"):
+        build(cart_pole().model_copy(update={"environment": Environment(id="CartPole-v1", split="train")}), seed=0)
+    with pytest.raises(LookupError, match="line-v1/fit"):
+        build(cart_pole().model_copy(update={"environment": Environment(id=LINE, split="line-v1/fi")}), seed=0)
+
+
+def test_variants_are_of_the_split_and_change(opened: Any) -> None:
+    """Whoever trains on ``fit`` never meets what validates."""
+    learner = opened(line().model_copy(update={"rollout": Rollout(rows=4, steps=20, statistics=20)}))
+    seen = [learner.choosing.chosen(4, iteration) for iteration in range(3)]
+    assert len({each for chosen in seen for each in chosen}) > 8
+    from linegym.splits import named
+
+    allowed = {variant.id for variant in named("fit")}
+    assert {each for chosen in seen for each in chosen} <= allowed
+    assert seen[1] == learner.choosing.chosen(4, 1)
