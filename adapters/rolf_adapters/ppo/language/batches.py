@@ -1,0 +1,129 @@
+"""Batches: episodes as what is learned from, put together so that little padding is computed.
+
+How episodes are put together has no effect on what is learned: every sum is divided by the number of samples of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rolf_adapters.ppo.credit import over_tokens
+from rolf_adapters.ppo.language.policy import LanguagePolicy, padded
+from rolf_adapters.ppo.language.settings import Reward
+from rolf_adapters.ppo.language.turns import Episode, unpacked
+from rolf_adapters.ppo.losses import possible
+
+
+class Sample(NamedTuple):
+    """One episode, and what is learned of the tokens in it that were chosen."""
+
+    ids: NDArray[np.int64]  # (tokens,)
+    places: NDArray[np.int64]  # (chosen,)
+    """Where the chosen tokens are; none is the first of all."""
+    logps: NDArray[np.float32]  # (chosen,)
+    """When they were drawn."""
+    advantages: NDArray[np.float64]  # (chosen,)
+    returns: NDArray[np.float64]  # (chosen,)
+    values: NDArray[np.float32]  # (chosen,)
+    """When they were drawn."""
+    valued: NDArray[np.bool_]  # (chosen,)
+    """Where the critic learns."""
+    segments: NDArray[np.int64]  # (chosen,)
+    allowed: NDArray[np.int32] | None  # (chosen, words)
+
+
+class Scored(NamedTuple):
+    """What a policy says of the chosen tokens of some samples, one after another."""
+
+    logits: Tensor  # (chosen, vocabulary)
+    allowed: Tensor | None  # (chosen, vocabulary)
+    logps: Tensor  # (chosen,)
+    values: Tensor  # (chosen,)
+
+
+def sample(episode: Episode, reward: Reward) -> Sample | None:
+    """Return what is learned from an episode; None: nothing was chosen in it.
+
+    Args:
+        episode: Played to its end.
+        reward: How its rewards become credit.
+    """
+    row = episode.row()
+    if not row.chosen.any():
+        return None
+    credit = over_tokens(
+        episode.rewards,
+        row.values,
+        row.chosen,
+        row.turns,
+        episode.final,
+        episode.terminated,
+        credit=reward.credit,
+        discount=reward.discount,
+        trace=reward.trace,
+        token_trace=reward.trace if reward.credit == "token" else 1.0,
+    )
+    places = np.flatnonzero(row.chosen)
+    segments = np.array([turn.segment for turn in episode.turns], np.int64)
+    return Sample(
+        row.ids,
+        places,
+        row.logps[places],
+        credit.advantages[places],
+        credit.returns[places],
+        row.values[places],
+        credit.valued[places],
+        segments[row.turns[places]],
+        None if row.allowed is None else row.allowed[row.chosen[row.answered]],
+    )
+
+
+def bucketed(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Return indices in groups of similar lengths, none of which is larger than a budget when it is padded.
+
+    Args:
+        lengths: Of rows [tokens].
+        budget: Rows times longest row; a row that is longer by itself is a group of its own.
+    """
+    groups: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda each: (-lengths[each], each)):
+        if groups and (len(groups[-1]) + 1) * lengths[groups[-1][0]] <= budget:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
+
+
+def scored(policy: LanguagePolicy, samples: Sequence[Sample]) -> Scored:
+    """Return what a policy says of samples now."""
+    hidden = policy.read(padded([each.ids.tolist() for each in samples])).hidden
+    rows = torch.from_numpy(np.repeat(np.arange(len(samples)), [len(each.places) for each in samples]))
+    # What predicts a token is what was known before it.
+    before = hidden[rows, joined(samples, "places") - 1]
+    logits = policy.logits(before)
+    allowed = _allowed(samples, policy.vocabulary)
+    tokens = torch.from_numpy(np.concatenate([each.ids[each.places] for each in samples]))
+    logps = possible(logits, allowed).gather(1, tokens[:, None])[:, 0]
+    return Scored(logits, allowed, logps, policy.values(before))
+
+
+def joined(samples: Sequence[Sample], name: str) -> Any:
+    """Return a part of samples as one tensor, ``(chosen of all,)``."""
+    return torch.from_numpy(np.concatenate([getattr(each, name) for each in samples]))
+
+
+def _allowed(samples: Sequence[Sample], vocabulary: int) -> Tensor | None:
+    masks = [each.allowed for each in samples]
+    if all(mask is None for mask in masks):
+        return None
+    rows = [
+        np.ones((len(each.places), vocabulary), np.bool_) if mask is None else unpacked(mask, vocabulary)
+        for each, mask in zip(samples, masks, strict=True)
+    ]
+    return torch.from_numpy(np.concatenate(rows))

@@ -1,0 +1,210 @@
+"""Collector: plays episodes with the model, in many environments at once, turn by turn together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rolf.evaluation.episode import Ending
+from rolf.evaluation.origin import measure
+from rolf_adapters.ppo.language.conversation import Conversation
+from rolf_adapters.ppo.language.generation import Asked, answered, valued
+from rolf_adapters.ppo.language.grammar import Grammar
+from rolf_adapters.ppo.language.policy import LanguagePolicy
+from rolf_adapters.ppo.language.pool import Lost, Pool, Seen
+from rolf_adapters.ppo.language.problems import Problem
+from rolf_adapters.ppo.language.settings import Reward, Rollout
+from rolf_adapters.ppo.language.template import Template
+from rolf_adapters.ppo.language.turns import Episode, Said, Turn
+
+
+class TooManyFaults(RuntimeError):
+    """More episodes were lost to failing machines than is allowed: what is left is no fair sample."""
+
+
+@dataclass(slots=True, eq=False)
+class Collected:
+    """What came of a number of problems."""
+
+    episodes: list[Episode | None]
+    """One a problem, in their order; None: its machine failed, and nothing can be said of it."""
+    faults: list[str] = field(default_factory=list)
+    """How machines failed."""
+    environment: float = 0.0
+    """Time spent in environments [s]."""
+    generation: float = 0.0
+    """Time spent in the model [s]."""
+
+    @property
+    def played(self) -> list[Episode]:
+        """Those that were played to their end."""
+        return [episode for episode in self.episodes if episode is not None]
+
+
+@dataclass(slots=True, eq=False)
+class _Live:
+    """An episode that is being played."""
+
+    index: int
+    problem: Problem
+    draws: np.random.Generator | None
+    talk: Conversation
+    context: list[int]
+    prompt: tuple[int, ...]
+    label: str
+    turns: list[Turn] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    """As the environment gave them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who answers, and within which bounds."""
+
+    policy: LanguagePolicy
+    template: Template
+    grammar: Grammar | None
+    rollout: Rollout
+    reward: Reward
+
+
+class Collector:
+    """Plays problems to their ends.
+
+    Args:
+        speaker: Who answers.
+        pool: Where.
+    """
+
+    def __init__(self, speaker: Speaker, pool: Pool) -> None:
+        self._speaker, self._pool = speaker, pool
+
+    def play(
+        self, problems: Sequence[Problem], draws: Sequence[np.random.Generator | None], *, version: int
+    ) -> Collected:
+        """Return an episode of each problem.
+
+        Args:
+            problems: What is played.
+            draws: What each episode's answers are drawn with; None: the likeliest are taken.
+            version: Of the policy; noted in each turn.
+
+        Raises:
+            TooManyFaults: machines failed in more episodes than the settings allow.
+        """
+        done = Collected([None] * len(problems))
+        waiting = list(range(len(problems)))[::-1]
+        live: dict[int, _Live] = {}
+        while waiting or live:
+            began = time.perf_counter()
+            for place in range(len(self._pool)):
+                while place not in live and waiting:
+                    index = waiting.pop()
+                    self._begin(live, place, index, problems[index], draws[index], done)
+            done.environment += time.perf_counter() - began
+            self._turn(live, version, done)
+        self._look_at(done)
+        return done
+
+    def _begin(
+        self,
+        live: dict[int, _Live],
+        place: int,
+        index: int,
+        problem: Problem,
+        draws: np.random.Generator | None,
+        done: Collected,
+    ) -> None:
+        seen = self._pool.reset(place, problem)
+        if isinstance(seen, Lost):
+            done.faults.append(seen.reason)
+            return
+        talk = Conversation(self._pool.env(place), self._speaker.template, self._speaker.rollout.speech)
+        label = problem.family or str(seen.info.get("task", "")).partition("/")[0]
+        prompt = talk.begin(seen.observation, seen.info)
+        if len(prompt) + self._speaker.rollout.tokens > self._speaker.rollout.window:
+            raise ValueError(
+                f"the first prompt has {len(prompt)} tokens, and with an answer of {self._speaker.rollout.tokens} it "
+                f"is longer than rollout.window={self._speaker.rollout.window}; make the window larger"
+            )
+        live[place] = _Live(index, problem, draws, talk, [], prompt, label)
+
+    def _turn(self, live: dict[int, _Live], version: int, done: Collected) -> None:
+        """Have every episode take a turn; those that end are put where they belong."""
+        places = sorted(live)
+        if not places:
+            return
+        began = time.perf_counter()
+        said = self._answers([live[place] for place in places])
+        asked = time.perf_counter()
+        ended: list[tuple[_Live, Seen]] = []
+        for place, answer in zip(places, said, strict=True):
+            each = live[place]
+            seen = self._pool.step(place, each.talk.action(self._speaker.template.said(answer.ids)))
+            if isinstance(seen, Lost):
+                done.faults.append(seen.reason)
+                del live[place]
+                continue
+            if self._take(each, answer, seen, version):
+                ended.append((each, seen))
+                del live[place]
+        stepped = time.perf_counter()
+        self._end(ended, done)
+        done.environment += stepped - asked
+        done.generation += asked - began + time.perf_counter() - stepped
+
+    def _answers(self, live: Sequence[_Live]) -> list[Said]:
+        asked = []
+        for each in live:
+            each.context += each.prompt
+            schema = each.talk.schema() if self._speaker.grammar is not None else None
+            path = None if self._speaker.grammar is None or schema is None else self._speaker.grammar.follow(schema)
+            asked.append(Asked(each.context, each.draws, path))
+        rollout = self._speaker.rollout
+        end = self._speaker.template.end
+        return answered(self._speaker.policy, asked, end=end, most=rollout.tokens, rows=rollout.rows)
+
+    def _take(self, each: _Live, said: Said, seen: Seen, version: int) -> bool:
+        """Note down a turn; return whether the episode has ended with it."""
+        reward, rollout = self._speaker.reward, self._speaker.rollout
+        fault = each.talk.malformed - sum(turn.malformed for turn in each.turns)
+        each.context += said.ids
+        each.rewards.append(seen.reward)
+        prompt: tuple[int, ...] = each.talk.follow(
+            seen.observation, seen.info, ended=said.ids[-1] == self._speaker.template.end
+        )
+        full = len(each.context) + len(prompt) + rollout.tokens > rollout.window
+        cut = seen.truncated or full or len(each.turns) + 1 == rollout.turns
+        ends = seen.terminated or (cut and reward.limit_ends)
+        paid = seen.reward + reward.per_turn + reward.malformed * fault
+        turn = Turn(
+            each.prompt, said, paid, ends, cut and not ends, version, int(each.talk.segment), malformed=bool(fault)
+        )
+        each.turns.append(turn)
+        each.prompt = prompt
+        return turn.terminated or turn.truncated
+
+    def _end(self, ended: Sequence[tuple[_Live, Seen]], done: Collected) -> None:
+        """Make episodes of those that have ended."""
+        cut = [each for each, _ in ended if each.turns[-1].truncated]
+        longest = self._speaker.policy.longest
+        contexts = [[*each.context, *each.prompt][:longest] for each in cut]
+        values = valued(self._speaker.policy, contexts, rows=self._speaker.rollout.rows)
+        final = {each.index: value for each, value in zip(cut, values, strict=True)}
+        for each, seen in ended:
+            ending = Ending(each.rewards, seen.info, seen.terminated, seen.truncated)
+            measured = measure(each.problem.variant, ending)
+            done.episodes[each.index] = Episode(
+                tuple(each.turns), final.get(each.index, 0.0), measured.success, measured.score, each.label
+            )
+
+    def _look_at(self, done: Collected) -> None:
+        allowed = self._speaker.rollout.faults
+        if len(done.faults) > allowed * len(done.episodes):
+            raise TooManyFaults(
+                f"{len(done.faults)} of {len(done.episodes)} episodes were lost because machines failed, more than "
+                f"rollout.faults={allowed} allows; the last one: {done.faults[-1]}"
+            )

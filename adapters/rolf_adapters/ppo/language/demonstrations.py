@@ -1,0 +1,90 @@
+"""Demonstrations: episodes that another policy plays, as a model would have written them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rolf.evaluation.loading import find_policy, load
+from rolf.evaluation.policy import Start
+from rolf.variant import policy_seed
+from rolf_adapters.ppo.language.batches import Sample
+from rolf_adapters.ppo.language.conversation import Conversation
+from rolf_adapters.ppo.language.pool import Lost, Pool
+from rolf_adapters.ppo.language.problems import Problem
+from rolf_adapters.ppo.language.settings import Rollout
+from rolf_adapters.ppo.language.template import Template
+
+
+class NoDemonstration(ValueError):
+    """There is nothing to learn from what was shown."""
+
+
+def demonstrated(
+    name: str, problems: Sequence[Problem], pool: Pool, template: Template, rollout: Rollout
+) -> list[Sample]:
+    """Return the episodes that a policy solves.
+
+    Args:
+        name: A policy that comes with the environment, or ``module:object``.
+        problems: What it is asked to solve.
+        pool: Where; one episode after another.
+        template: How messages are put to the model.
+        rollout: How observations become messages, and how long a context may be.
+
+    Raises:
+        NoDemonstration: it solves none of them within the limits.
+        NoPolicyError: there is no such policy.
+    """
+    player = load(find_policy(name, sorted({problem.variant.env_id for problem in problems}), {}))
+    found = [_played(player, problem, pool, template, rollout) for problem in problems]
+    samples = [each for each in found if each is not None]
+    if not samples:
+        raise NoDemonstration(
+            f"{name} solves none of {len(problems)} episodes within {rollout.turns} turns and a window of "
+            f"{rollout.window} tokens; there is nothing to imitate"
+        )
+    return samples
+
+
+def _played(player: Any, problem: Problem, pool: Pool, template: Template, rollout: Rollout) -> Sample | None:
+    """Return an episode as one row of tokens, with the answers to be learned; None: it was not solved."""
+    seen = pool.reset(0, problem)
+    if isinstance(seen, Lost):
+        return None
+    env = pool.env(0)
+    talk = Conversation(env, template, rollout.speech)
+    start = Start(problem.variant, 0, policy_seed(problem.seed), seen.observation, seen.info, env)
+    player.begin(start)
+    ids = list(talk.begin(seen.observation, seen.info))
+    places: list[int] = []
+    for _ in range(rollout.turns):
+        action = player.act(seen.observation, seen.info)
+        text = talk.written(action)
+        answer = (*template.text(text), template.end)
+        places += range(len(ids), len(ids) + len(answer))
+        ids += answer
+        seen = pool.step(0, talk.action(text))
+        if isinstance(seen, Lost) or len(ids) > rollout.window:
+            return None
+        if seen.terminated or seen.truncated:
+            return _sample(ids, places) if seen.info.get("success") else None
+        ids += talk.follow(seen.observation, seen.info, ended=True)
+    return None
+
+
+def _sample(ids: Sequence[int], places: Sequence[int]) -> Sample:
+    count = len(places)
+    return Sample(
+        np.array(ids, np.int64),
+        np.array(places, np.int64),
+        logps=np.zeros(count, np.float32),
+        advantages=np.zeros(count),
+        returns=np.zeros(count),
+        values=np.zeros(count, np.float32),
+        valued=np.zeros(count, np.bool_),
+        segments=np.zeros(count, np.int64),
+        allowed=None,
+    )

@@ -1,0 +1,210 @@
+"""LanguageLearner: a causal language model that becomes better at what it is asked to do, by doing it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rolf.statistics import interval, mean
+from rolf_adapters.ppo import parallel, seeds
+from rolf_adapters.ppo.control import learning_rate
+from rolf_adapters.ppo.language import keeping, report
+from rolf_adapters.ppo.language.batches import Sample, sample
+from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
+from rolf_adapters.ppo.language.demonstrations import demonstrated
+from rolf_adapters.ppo.language.grammar import Grammar
+from rolf_adapters.ppo.language.loading import loaded
+from rolf_adapters.ppo.language.policy import LanguagePolicy
+from rolf_adapters.ppo.language.pool import Pool
+from rolf_adapters.ppo.language.problems import Problem, Problems
+from rolf_adapters.ppo.language.settings import Settings, WarmStart
+from rolf_adapters.ppo.language.template import Template
+from rolf_adapters.ppo.language.update import imitated, updated
+from rolf_adapters.ppo.learner import Learner, State
+
+
+def build(settings: Settings, *, seed: int) -> Learner:
+    """Return the learner that a configuration describes.
+
+    Args:
+        settings: What it learns in, and how.
+        seed: All random numbers follow from it.
+
+    Raises:
+        ValueError: the model, its tokenizer or its chat template cannot be used; says why.
+        LookupError: there is no such split.
+    """
+    return LanguageLearner(settings, *loaded(settings.policy.model, seed), seed=seed)
+
+
+class LanguageLearner:
+    """A model in training; see ``rolf_adapters.ppo.learner.Learner``.
+
+    Where the settings ask for a warm start, that is the first iteration, and all of it.
+
+    Args:
+        settings: What it learns in, and how.
+        model: A causal language model of Hugging Face's, in 32-bit floats; it is changed.
+        tokenizer: Its tokenizer, a fast one with a chat template. Its padding may be any token.
+        seed: All random numbers follow from it.
+
+    Raises:
+        ValueError: the model, its tokenizer or its chat template cannot be used; says why.
+        LookupError: there is no such split.
+    """
+
+    def __init__(self, settings: Settings, model: Any, tokenizer: Any, *, seed: int = 0) -> None:
+        self.settings = settings
+        self._seed = seed
+        rollout, chosen = settings.rollout, settings.policy
+        self._template = Template(tokenizer, system=rollout.speech.system != "")
+        self.policy = LanguagePolicy(
+            model, seed=seed, width=chosen.critic_width, layers=chosen.layers, temperature=rollout.temperature
+        )
+        words = Grammar(tokenizer, self.policy.vocabulary, self._template.end) if rollout.speech.grammar else None
+        self.problems = Problems(settings.environment)
+        # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.
+        self._pool, self._tests = Pool(rollout.environments), Pool(rollout.environments)
+        speaker = Speaker(self.policy, self._template, words, rollout, settings.reward)
+        self._collector, self._tester = Collector(speaker, self._pool), Collector(speaker, self._tests)
+        self._optimiser = self._fresh_optimiser()
+        self._version = 0
+
+    # ---- learning
+
+    def iterate(self, iteration: int) -> Mapping[str, float]:
+        """See `Learner.iterate`."""
+        warm = self.settings.training.warm_start
+        if warm is not None and iteration == 0:
+            return self._warm_up(warm)
+        began = time.perf_counter()
+        collected = self.collect(iteration)
+        collecting = time.perf_counter() - began
+        samples = self.samples(collected)
+        self._set_rates(iteration - (warm is not None))
+        figures = updated(
+            self.policy, self._optimiser, samples, self.settings.training, seed=self._seed, iteration=iteration
+        )
+        self._version += 1
+        return {
+            **report.of_episodes(collected, self._template.end),
+            **report.of_update(figures, samples, self.settings.training),
+            "policy/learning_rate": self._optimiser.param_groups[0]["lr"],
+            "time/collect": collecting,
+            "time/environment": collected.environment,
+            "time/update": time.perf_counter() - began - collecting,
+        }
+
+    def collect(self, iteration: int) -> Collected:
+        """Return this process's share of the episodes of an iteration, played as the policy is now."""
+        problems = self.problems.draw(self.settings.rollout.episodes, "rollout", iteration, seed=self._seed)
+        mine = range(parallel.rank(), len(problems), parallel.size())
+        draws = [seeds.generator(self._seed, "answers", iteration, index) for index in mine]
+        return self._collector.play([problems[index] for index in mine], draws, version=self._version)
+
+    def samples(self, collected: Collected) -> list[Sample]:
+        """Return what is learned from episodes."""
+        found = [sample(episode, self.settings.reward) for episode in collected.played]
+        return [each for each in found if each is not None]
+
+    # ---- evaluation
+
+    def evaluate(self, iteration: int) -> Mapping[str, float]:
+        """See `Learner.evaluate`."""
+        del iteration  # it is tested on the same episodes each time
+        rows = self._greedy(self._tester, self.problems.held_out(self.settings.rollout.evaluation))
+        known = [row for row in rows if row.success is not None]
+        success = np.array([row.success for row in known], np.float64)
+        bounds = interval(mean, success[:, None], bounds=(0.0, 1.0))
+        return {
+            "evaluation/success": float(success.mean()),
+            "evaluation/success_low": bounds.low if bounds.low is not None else 0.0,
+            "evaluation/success_high": bounds.high if bounds.high is not None else 1.0,
+            "evaluation/return": float(np.mean([row.episode_return for row in known])),
+            "evaluation/score": float(np.mean([row.score for row in known])),
+            **report.by_family(known),
+        }
+
+    def successes(self, problems: Sequence[Problem]) -> NDArray[np.float64]:  # (problems, 1)
+        """Return how greedy episodes end, as `rolf.statistics.paired_difference` wants them.
+
+        Args:
+            problems: What is played, such as ``learner.problems.held_out(200)``.
+
+        Returns:
+            1 for success, 0 for failure, NaN where the machine failed.
+        """
+        rows = self._greedy(self._tester, problems)
+        return np.array([[np.nan if row.success is None else float(row.success)] for row in rows])
+
+    def _greedy(self, collector: Collector, problems: Sequence[Problem]) -> list[report.Row]:
+        mine = range(parallel.rank(), len(problems), parallel.size())
+        played = collector.play([problems[index] for index in mine], [None] * len(mine), version=self._version)
+        return report.everywhere(played.episodes, len(problems))
+
+    # ---- the first iteration
+
+    def _warm_up(self, warm: WarmStart) -> Mapping[str, float]:
+        """Learn from demonstrations, each process from its share, until it can do well enough or they were all used."""
+        problems = self.problems.draw(warm.episodes, "demonstrations", seed=self._seed)
+        share = problems[parallel.rank() :: parallel.size()]
+        shown = demonstrated(warm.policy, share, self._pool, self._template, self.settings.rollout)
+        optimiser = torch.optim.AdamW([each for _, each in self.policy.trained()], warm.learning_rate, weight_decay=0.0)
+        told = {"own/warm_demonstrations": float(sum(parallel.gathered(len(shown))))}
+        steps = max(1, round(told["own/warm_demonstrations"] / warm.batch))
+        for epoch in range(warm.epochs):
+            order = seeds.generator(self._seed, "warm", epoch, parallel.rank()).permutation(len(shown))
+            losses = [
+                imitated(self.policy, optimiser, [shown[index] for index in part], **self._bounds())
+                for part in np.array_split(order, steps)
+            ]
+            told |= {"own/warm_loss": float(np.mean(losses)), "own/warm_epochs": epoch + 1.0}
+            if warm.until is not None and (epoch + 1) % warm.check_every == 0:
+                tried = self._greedy(self._collector, self.problems.draw(warm.check, "warm check", seed=self._seed))
+                told["own/warm_success"] = float(np.mean([bool(row.success) for row in tried]))
+                if told["own/warm_success"] >= warm.until:
+                    break
+        return told
+
+    def _bounds(self) -> dict[str, Any]:
+        return {"budget": self.settings.training.budget, "longest": self.settings.training.gradient}
+
+    # ---- keeping
+
+    def state(self) -> State:
+        """See `Learner.state`; what is never trained is told by its digest alone."""
+        return keeping.state(self.policy, self._optimiser, self._version)
+
+    def load(self, state: State) -> None:
+        """See `Learner.load`."""
+        self._version = keeping.load(state, self.policy, self._optimiser)
+
+    def close(self) -> None:
+        """See `Learner.close`."""
+        self._pool.close()
+        self._tests.close()
+
+    # ---- the optimiser
+
+    def _fresh_optimiser(self) -> torch.optim.Optimizer:
+        model = [each for name, each in self.policy.trained() if not name.startswith("critic.")]
+        groups = [{"params": model}, {"params": list(self.policy.critic.parameters())}]
+        return torch.optim.AdamW(groups, lr=self.settings.training.learning_rate, weight_decay=0.0)
+
+    def _set_rates(self, iteration: int) -> None:
+        training = self.settings.training
+        for group, base in zip(
+            self._optimiser.param_groups, (training.learning_rate, training.critic_rate), strict=True
+        ):
+            group["lr"] = learning_rate(
+                iteration,
+                base=base,
+                warmup=training.warmup,
+                iterations=training.iterations,
+                schedule=training.schedule,
+            )

@@ -1,0 +1,143 @@
+"""LanguagePolicy: a causal language model of Hugging Face's, and a head that says what a state is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from rolf_adapters.ppo import seeds
+
+PROBE = 8
+"""Tokens on which it is seen whether the model's parts make up the model."""
+AGREED = 1e-3
+"""How far logits may be apart there: rounding, and no scale or bound that the parts leave out."""
+
+
+class Read(NamedTuple):
+    """What comes of reading tokens."""
+
+    hidden: Tensor  # (rows, tokens, width)
+    cache: Any
+    """Keys and values of all that was read; None: not asked for."""
+
+
+class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked where torch is not installed
+    """Says which tokens are likely, and what is to be expected.
+
+    Dropout is off, always: what is drawn and what is learned from are the same distribution.
+
+    Args:
+        model: A causal language model in 32-bit floats, with an output layer on top of its hidden states.
+        seed: For the first weights of the critic.
+        width: Of the critic's hidden layer.
+        layers: How many of the upper layers are trained, the norm behind them too; embeddings and the layers below
+            keep their values. None: everything is trained.
+        temperature: Logits are divided by it, where tokens are drawn and where they are learned.
+
+    Raises:
+        ValueError: it has not so many layers; its weights are no 32-bit floats; its logits are not its output layer
+            applied to its hidden states.
+    """
+
+    def __init__(
+        self, model: Any, *, seed: int = 0, width: int = 64, layers: int | None = None, temperature: float = 1.0
+    ) -> None:
+        super().__init__()
+        self.model = model.eval()
+        self.temperature = temperature
+        self._body = model.base_model
+        self._head = model.get_output_embeddings()
+        _check(model, self._body, self._head)
+        self.vocabulary = int(self._head.weight.shape[0])
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seeds.number(seed, "critic"))
+            self.critic = nn.Sequential(nn.Linear(self._head.weight.shape[1], width), nn.Tanh(), nn.Linear(width, 1))
+        nn.init.zeros_(self.critic[2].weight)  # it begins by expecting nothing
+        nn.init.zeros_(self.critic[2].bias)
+        for parameter in self.model.parameters():
+            parameter.requires_grad_(layers is None)
+        for part in () if layers is None else _upper(self._body, layers):
+            for parameter in part.parameters():
+                parameter.requires_grad_(True)
+
+    @property
+    def longest(self) -> int | None:
+        """Most tokens that the model was made to read; None: it does not say."""
+        found = getattr(self.model.config, "max_position_embeddings", None)
+        return None if found is None else int(found)
+
+    def read(self, ids: Tensor, **more: Any) -> Read:
+        """Return the hidden states of tokens.
+
+        Args:
+            ids: (rows, tokens); padding on the right needs no mask, for nothing looks there.
+            more: ``attention_mask``, ``position_ids``, ``past_key_values``, ``use_cache`` as of the model.
+        """
+        output = self._body(input_ids=ids, **{"use_cache": False, **more})
+        return Read(output.last_hidden_state, output.past_key_values if more.get("use_cache") else None)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return the scores of the next token, ``(..., vocabulary)``."""
+        scores: Tensor = self._head(hidden).float() / self.temperature
+        return scores
+
+    def values(self, hidden: Tensor) -> Tensor:
+        """Return what is to be expected after tokens with these hidden states, ``(...)``.
+
+        The critic reads the model and does not change it.
+        """
+        worth: Tensor = self.critic(hidden.detach().float()).squeeze(-1)
+        return worth
+
+    def trained(self) -> Iterator[tuple[str, nn.Parameter]]:
+        """Yield the parameters that are trained, by name."""
+        return ((name, each) for name, each in self.named_parameters() if each.requires_grad)
+
+
+def padded(rows: Sequence[Sequence[int]], *, left: bool = False) -> Tensor:
+    """Return rows of ids as one tensor; what fills the shorter ones is never looked at.
+
+    Args:
+        rows: One a row, none empty.
+        left: Whether they end together instead of beginning together.
+    """
+    longest = max(map(len, rows))
+    filled = [[0] * (longest - len(row)) + list(row) if left else [*row, *[0] * (longest - len(row))] for row in rows]
+    return torch.tensor(filled, dtype=torch.long)
+
+
+def _check(model: Any, body: Any, head: Any) -> None:
+    kind = type(model).__name__
+    if body is model or head is None:
+        raise ValueError(f"{kind} is no causal language model with an output layer; load it by AutoModelForCausalLM")
+    types = {parameter.dtype for parameter in model.parameters()}
+    if types != {torch.float32}:
+        said = ", ".join(sorted(map(str, types)))
+        raise ValueError(f"{kind} has weights of type {said}; load it with dtype=torch.float32")
+    ids = torch.arange(PROBE)[None] % int(head.weight.shape[0])
+    with torch.inference_mode():
+        whole = model(input_ids=ids, use_cache=False).logits
+        apart = head(body(input_ids=ids, use_cache=False).last_hidden_state)
+    worst = float((whole - apart).abs().max())
+    if not math.isfinite(worst) or worst > AGREED:
+        raise ValueError(
+            f"the logits of {kind} are not its output layer applied to its hidden states (apart by {worst:g}): it "
+            "scales or bounds them, which is not supported"
+        )
+
+
+def _upper(body: Any, count: int) -> list[nn.Module]:
+    """Return the uppermost layers, and the norm behind them."""
+    depth = int(body.config.num_hidden_layers)
+    stacks = [(name, part) for name, part in body.named_children() if isinstance(part, nn.ModuleList)]
+    found = [(name, part) for name, part in stacks if len(part) == depth]
+    if len(found) != 1 or not 0 < count <= depth:
+        raise ValueError(f"layers={count}: {type(body).__name__} has {depth} layers; give a number from 1, or None")
+    name, stack = found[0]
+    order = [each for each, _ in body.named_children()]
+    behind = [part for each, part in body.named_children() if order.index(each) > order.index(name)]
+    return [*stack[depth - count :], *behind]

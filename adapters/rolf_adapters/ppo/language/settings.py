@@ -1,0 +1,180 @@
+"""Settings of a language model's training: what it learns in, how it acts, and how it learns from that."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from rolf_adapters.ppo import groups
+
+
+class Environment(groups.Group):
+    """Where it learns, and where it is tested.
+
+    Either an ``id``, whose episodes differ by what ``reset`` is seeded with, or the name of a ``split``.
+    """
+
+    id: str | None = None
+    """Gymnasium id of an environment with tools, with the module that registers it: ``termgym:TermEnv-v1``."""
+    kwargs: dict[str, Any] = Field(default_factory=dict)
+    """What it is made with in training; plain data."""
+    evaluation: dict[str, Any] = Field(default_factory=dict)
+    """What it is made with instead in evaluation, beside the rest of ``kwargs``: other tasks."""
+    wrappers: tuple[dict[str, Any], ...] = ()
+    """Wrappers round it, inside first: ``name``, ``entry_point``, ``kwargs`` of each."""
+    split: str | None = None
+    """What it learns on: ``term-v1/train``."""
+    evaluation_split: str | None = None
+    """What it is tested on: ``term-v1/validation[:50]``; none: the split that it learns on."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Environment:
+        if (self.id is None) == (self.split is None):
+            raise ValueError(f"id={self.id!r} and split={self.split!r}: give one of the two")
+        if self.split is not None and (self.kwargs or self.evaluation or self.wrappers):
+            raise ValueError("kwargs, evaluation and wrappers go with an id; the variants of a split have their own")
+        if self.id is not None and self.evaluation_split is not None:
+            raise ValueError(
+                "evaluation_split goes with a split; beside an id say in evaluation what is made otherwise"
+            )
+        return self
+
+
+class Speech(groups.Group):
+    """How messages are put to the model, and how it answers."""
+
+    style: str = "json-plan"
+    """How calls are written (``rolf.interface``); not looked at under ``RotateInterface``, which brings its own."""
+    prompt: str = "few-shot"
+    """How the system's message is worded."""
+    layout: str = "transcript"
+    """How observations are laid out."""
+    names: str = "own"
+    """What tools and parameters are called."""
+    subset: str = "needed"
+    """How many of the tools are offered."""
+    system: str | None = None
+    """The system's message instead of the interface's own; "": none. A model that is trained from nothing has no use
+    for a page of instructions that never changes."""
+    message: int = Field(default=1200, ge=40)
+    """Longest message; of longer ones beginning and end are shown [characters]."""
+    grammar: bool = True
+    """Whether a grammar keeps answers to calls; it can in the style ``json-plan``, others are free in any case."""
+
+
+class Rollout(groups.Group):
+    """How episodes are collected."""
+
+    episodes: int = Field(default=128, ge=1)
+    """Of one iteration, in all processes together. Updates from fewer than 100 or so are more noise than signal."""
+    environments: int = Field(default=32, ge=1)
+    """Environments that a process has open, and steps together."""
+    rows: int = Field(default=64, ge=1)
+    """Contexts that are answered together."""
+    turns: int = Field(default=8, ge=1)
+    """Answers after which an episode is cut off."""
+    tokens: int = Field(default=96, ge=1)
+    """Longest answer; longer ones are cut."""
+    window: int = Field(default=2048, ge=16)
+    """Longest context with its answer; an episode that outgrows it is cut off [tokens]."""
+    temperature: float = Field(default=1.0, gt=0, le=10)
+    """Logits are divided by it, where answers are drawn and where they are learned from."""
+    faults: float = Field(default=0.2, ge=0, le=1)
+    """Share of an iteration's episodes that may be lost to failing machines before the training stops."""
+    evaluation: int = Field(default=100, ge=1)
+    """Episodes of an evaluation; of a split no more than it has."""
+    speech: Speech = Field(default_factory=Speech)
+
+
+class Reward(groups.Reward):
+    """How rewards become what is learned."""
+
+    discount: float = Field(default=1.0, ge=0, le=1)
+    """Gamma: what a reward is worth one turn later."""
+    credit: Literal["turn", "token", "bilevel"] = "turn"
+    """What counts as one decision (``rolf_adapters.ppo.credit``)."""
+    limit_ends: bool = False
+    """Whether a step limit is a part of the task, so that nothing is to be expected beyond it. Otherwise an episode
+    that was cut off is worth what the critic expects of its last observation."""
+    per_turn: float = 0.0
+    """Added to the reward of each turn; a small negative number makes haste."""
+    malformed: float = 0.0
+    """Added to the reward of an answer that is no call."""
+
+
+class Policy(groups.Group):
+    """The model."""
+
+    model: str = Field(min_length=1)
+    """A folder that ``save_pretrained`` wrote, or ``module:function``: what returns a model and its tokenizer."""
+    layers: int | None = Field(default=None, ge=1)
+    """How many of the upper layers learn; none given: all, and the embeddings too."""
+    critic_width: int = Field(default=64, ge=1)
+    """Of the critic's hidden layer."""
+
+
+class WarmStart(groups.Group):
+    """Supervised learning from demonstrations, before the first episode of its own: the first iteration."""
+
+    policy: str = "oracle"
+    """Who demonstrates: a policy that comes with the environment, or ``module:object``."""
+    episodes: int = Field(default=200, ge=1)
+    """That it is asked for; those that fail show nothing, and are left out."""
+    epochs: int = Field(default=20, ge=1)
+    """Most times that they are gone through."""
+    batch: int = Field(default=16, ge=1)
+    """Episodes of a step of the optimiser."""
+    learning_rate: float = Field(default=1e-3, gt=0, le=1)
+    """Of these steps alone."""
+    until: float | None = Field(default=None, ge=0, le=1)
+    """Greedy success at which it ends early; what imitates too well has nothing left to try out."""
+    check_every: int = Field(default=5, ge=1)
+    """Epochs between two looks at that."""
+    check: int = Field(default=64, ge=1)
+    """Training episodes that are played for it."""
+
+
+class Training(groups.Training):
+    """How it learns from episodes."""
+
+    learning_rate: float = Field(default=1e-5, gt=0, le=1)
+    """Of the model, before any schedule."""
+    critic_rate: float = Field(default=1e-3, gt=0, le=1)
+    """Learning rate of the critic."""
+    warmup: int = Field(default=5, ge=0)
+    """Iterations over which the learning rates rise: the first steps of a fresh optimiser are all equally long."""
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How the learning rates fall after that."""
+    epochs: int = Field(default=2, ge=1)
+    """Times that an iteration's episodes are gone through."""
+    minibatches: int = Field(default=1, ge=1)
+    """Steps of the optimiser in each epoch."""
+    budget: int = Field(default=8192, ge=16)
+    """Most tokens, padding included, that are computed at once; has no effect on what is learned."""
+    clipping: Literal["plain", "segmented"] = "plain"
+    """One clip range, or one for each segment of an episode (``rolf_adapters.ppo.segments``)."""
+    clip: float = Field(default=0.2, gt=0, lt=1)
+    """The one clip range."""
+    normalise: Literal["global", "segment", "none"] = "global"
+    """Over what advantages are normalised."""
+    entropy: float = Field(default=0.0, ge=0)
+    """Weight of the entropy bonus."""
+    value: float = Field(default=0.5, gt=0)
+    """Weight of the critic's loss."""
+    gradient: float = Field(default=1.0, gt=0)
+    """Longest gradient; longer ones are shortened."""
+    most_kl: float = Field(default=0.02, gt=0)
+    """Divergence from the policy that collected the episodes beyond which no further epoch begins [nats a token]."""
+    warm_start: WarmStart | None = None
+    """Supervised learning before all; none given: the model begins as it is."""
+
+
+class Settings(groups.Group):
+    """All of a language model's training."""
+
+    environment: Environment
+    rollout: Rollout = Field(default_factory=Rollout)
+    reward: Reward = Field(default_factory=Reward)
+    policy: Policy
+    training: Training
