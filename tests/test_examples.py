@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from scripts import EXAMPLES, Checks, run_example
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
-CHECKS: dict[str, tuple[list[str], Callable[[float], bool]]] = {
+CHECKS: Checks = {
     "evaluate_policy.py": ([], lambda score: score == 100.0),
     "check_environment.py": ([], lambda passed: passed == 12),
     "first_episode.py": ([], lambda total: total > 0),
@@ -29,8 +26,4 @@ def test_every_example_is_checked() -> None:
 @pytest.mark.parametrize("name", sorted(CHECKS))
 def test_example_runs(name: str, tmp_path: Path) -> None:
     """A newcomer copies an example before reading a manual."""
-    arguments, right = CHECKS[name]
-    command = [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert right(float(done.stdout.splitlines()[-1])), done.stdout
+    run_example(EXAMPLES / name, CHECKS, tmp_path)

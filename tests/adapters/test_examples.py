@@ -1,0 +1,23 @@
+"""Every example of training runs, as a user runs it, and its closing number is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scripts import EXAMPLES, Checks, run_example
+
+TRAINING = EXAMPLES / "training"
+CHECKS: Checks = {}
+"""Example -> its arguments for a short run, and what its last line must be."""
+
+
+def test_every_example_is_checked() -> None:
+    """An example that nobody runs rots first."""
+    assert {path.name for path in TRAINING.glob("*.py")} == set(CHECKS)
+
+
+@pytest.mark.parametrize("name", sorted(CHECKS))
+def test_example_runs(name: str, tmp_path: Path) -> None:
+    """A newcomer copies an example before reading a manual."""
+    run_example(TRAINING / name, CHECKS, tmp_path)
