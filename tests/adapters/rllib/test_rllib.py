@@ -1,0 +1,136 @@
+"""Environments in RLlib: real algorithms, real terminals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from ray.rllib.algorithms.ppo import PPO, PPOConfig
+
+from rolf_adapters import rllib
+
+HORIZON = 40
+VARIANT = "serial/thermocouple/profinet/bearing+sensor:3"
+MENU = {"list": {"tool": "run", "arguments": {"command": "ls -a"}}, "done": {"tool": "submit"}}
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*Overriding environment rllib-single-agent-env-v0:UserWarning"),
+]
+
+
+def config(name: str, steps: int, rows: int = 1, mode: str = "sync", **env_config: Any) -> PPOConfig:
+    """Return what a short run in this process takes."""
+    return (
+        PPOConfig()
+        .environment(name, env_config=env_config)
+        .env_runners(
+            num_env_runners=0,
+            num_envs_per_env_runner=rows,
+            rollout_fragment_length=steps // rows,
+            gym_env_vectorize_mode=mode,
+        )
+        .training(train_batch_size_per_learner=steps, minibatch_size=steps // 2, num_epochs=1)
+        .rl_module(model_config={"fcnet_hiddens": [32]})
+        .debugging(seed=3)
+    )
+
+
+def weights(algorithm: PPO) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in algorithm.get_module().state_dict().items()}
+
+
+def test_trains_saves_and_restores(tmp_path: Path) -> None:
+    """RLlib has no checker of environments any more: this is the check."""
+    rllib.register("line", "linegym:LineEnv-v1", horizon=HORIZON)
+    algorithm = config("line", 160, rows=2).build_algo()
+    before = weights(algorithm)
+    told = algorithm.train()
+    assert told["env_runners"]["num_env_steps_sampled"] == 160
+    assert told["env_runners"]["episode_len_mean"] == HORIZON
+    after = weights(algorithm)
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+    algorithm.save_to_path(str(tmp_path))
+    algorithm.stop()
+
+    restored = PPO.from_checkpoint(str(tmp_path))
+    assert restored.iteration == 1
+    assert {name: value.tolist() for name, value in weights(restored).items()} == {
+        name: value.tolist() for name, value in after.items()
+    }
+    assert restored.train()["training_iteration"] == 2
+    restored.stop()
+
+
+@pytest.mark.parametrize(("mode", "given"), [("sync", {}), ("vector_entry_point", {"variants": [VARIANT]})])
+def test_what_is_sampled_is_what_the_environment_does(mode: str, given: dict[str, Any]) -> None:
+    """Episodes are put together from what a vector returns: no step that pays nothing, no array that is used again."""
+    arguments = {} if given else {"variant": VARIANT}
+    rllib.register("line", "linegym:LineEnv-v1", horizon=HORIZON, **arguments)
+    algorithm = config("line", 2 * HORIZON, rows=2, mode=mode, **given).build_algo()
+    episodes = [each for each in algorithm.env_runner.sample(num_episodes=2, random_actions=True) if each.is_done]
+    assert len(episodes) == 2
+    env = gym.make("linegym:LineEnv-v1", horizon=HORIZON, variant=VARIANT)
+    for row, episode in enumerate(episodes):
+        seen, _ = env.reset(seed=int(algorithm.env_runner._seed) + row)
+        assert len(episode) == HORIZON
+        np.testing.assert_array_equal(episode.get_observations(0), seen)
+        for step in range(HORIZON):
+            seen, reward, *_ = env.step(int(episode.get_actions(step)))
+            np.testing.assert_array_equal(episode.get_observations(step + 1), seen)
+            assert episode.get_rewards(step) == pytest.approx(reward)
+    env.close()
+    algorithm.stop()
+
+
+def test_trains_in_a_terminal() -> None:
+    """Texts become counts of words, a menu of commands a number: real shells, ordinary networks."""
+    rllib.register("terminal", "termgym:TermEnv-v1", menu=MENU, text_places=16, max_steps=2)
+    algorithm = config("terminal", 8).build_algo()
+    assert algorithm.env_runner.env.single_action_space == gym.spaces.Discrete(2)
+    told = algorithm.train()
+    algorithm.stop()
+    assert told["env_runners"]["num_env_steps_sampled"] == 8
+    assert 1 <= told["env_runners"]["episode_len_mean"] <= 2
+
+
+def test_env_config_has_the_last_word() -> None:
+    made = rllib.Presented("linegym:LineEnv-v1", {"horizon": 7})({"horizon": 9})
+    assert made.unwrapped.settings.horizon == 9
+    assert made.observation_space.dtype == np.float32
+    made.close()
+
+
+def test_text_actions_need_a_menu() -> None:
+    with pytest.raises(TypeError, match=r"TermEnv-v1: actions are UnicodeText.*give register\(\.\.\., menu="):
+        rllib.Presented("termgym:TermEnv-v1")({})
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (rllib.Presented("linegym:LineEnv-v1", menu={"wait": 0}), "a menu needs an environment a row"),
+        (rllib.Presented("termgym:TermEnv-v1"), "observations are Dict"),
+        (rllib.Presented("gymnasium:MountainCar-v0"), "it has no vector version"),
+    ],
+)
+def test_what_is_no_batch_is_refused(made: rllib.Presented, why: str) -> None:
+    with pytest.raises(TypeError, match=f"cannot be played as one batch: {why}.*leave gym_env_vectorize_mode"):
+        made({"num_envs": 2})
+
+
+def test_texts_need_places() -> None:
+    with pytest.raises(ValueError, match="text_places=0; give at least one"):
+        rllib.register("terminal", "termgym:TermEnv-v1", text_places=0)
+
+
+def test_without_ray_the_extra_is_named() -> None:
+    code = "import sys; sys.modules['ray'] = None; import rolf_adapters.rllib"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'rolf[ray]'" in done.stderr
