@@ -1,0 +1,105 @@
+"""Table: in memory, a row an episode, of what drawing and reading one needs of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolf_adapters.buffer.catalogue import Entry
+from rolf_adapters.buffer.sampling import preference
+from rolf_adapters.buffer.segments import Place
+from rolf_adapters.buffer.sumtree import SumTree
+
+_ROW = np.dtype([("segment", "u4"), ("offset", "u8"), ("length", "u8"), ("steps", "i8"), ("least", "f8")])
+
+
+class Table:
+    """The episodes that can be drawn.
+
+    Args:
+        alpha: Exponent of the priorities.
+    """
+
+    def __init__(self, alpha: float) -> None:
+        self._alpha = alpha
+        self._rows = np.zeros(16, _ROW)
+        self.first = 0
+        """Number of the oldest."""
+        self.count = 0
+        self.tree = SumTree()
+        """How an episode is weighed: the sum over its steps."""
+        self._ends: NDArray[np.int64] | None = None
+
+    @property
+    def rows(self) -> NDArray[np.void]:
+        """A row an episode, as a view."""
+        return self._rows[: self.count]
+
+    @property
+    def ends(self) -> NDArray[np.int64]:
+        """(n,) how many steps there are up to the end of each episode."""
+        if self._ends is None:
+            self._ends = np.cumsum(self.rows["steps"])
+        return self._ends
+
+    @property
+    def least_episode(self) -> float:
+        """The smallest weight that an episode has."""
+        return float(self.tree.weights.min())
+
+    @property
+    def least_step(self) -> float:
+        """The smallest weight that a step has."""
+        return float(self.rows["least"].min())
+
+    def preference(self, priorities: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the weight of each step of an episode."""
+        return preference(priorities, self._alpha)
+
+    def place(self, row: int) -> Place:
+        """Return where the episode of a row lies."""
+        segment, offset, length, _, _ = self._rows[row].item()
+        return Place(segment, offset, length)
+
+    def places(self, rows: NDArray[np.int64]) -> list[Place]:
+        """Return where the episodes of rows lie."""
+        chosen = self._rows[rows]
+        columns = (chosen[name].tolist() for name in ("segment", "offset", "length"))
+        return list(map(Place, *columns))
+
+    def begin(self, first: int, entries: Iterable[Entry]) -> None:
+        """Hold other episodes, numbered from ``first``."""
+        self._rows = np.zeros(16, _ROW)
+        self.first, self.count = first, 0
+        self.tree = SumTree()
+        self.extend(entries)
+
+    def extend(self, entries: Iterable[Entry]) -> None:
+        """Add episodes at the end."""
+        rows, weights = [], []
+        for entry in entries:
+            each = self.preference(entry.priorities)
+            weights.append(float(each.cumsum()[-1]))  # in order, as it is drawn from
+            rows.append((*entry.place, len(each), float(each.min())))
+        if self.count + len(rows) > len(self._rows):
+            grown = np.zeros(max(2 * len(self._rows), self.count + len(rows)), _ROW)
+            grown[: self.count] = self.rows
+            self._rows = grown
+        if rows:
+            self._rows[self.count : self.count + len(rows)] = rows
+        self.count += len(rows)
+        self.tree.extend(np.array(weights))
+        self._ends = None
+
+    def drop(self, first: int) -> None:
+        """Forget all before an episode."""
+        away = first - self.first
+        if away == 0:
+            return
+        weights = self.tree.weights[away:].copy()
+        self._rows = self.rows[away:].copy()
+        self.first, self.count = first, self.count - away
+        self.tree.rebuild(weights)
+        self._ends = None

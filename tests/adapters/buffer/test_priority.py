@@ -1,0 +1,62 @@
+"""Causal priorities, worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rolf_adapters.buffer.graph import Edge, Graph
+from rolf_adapters.buffer.priority import dependants, later_variance, priorities
+
+CHAIN = Graph.of([Edge(0, 1, "claim"), Edge(1, 3, "close"), Edge(0, 2, "order")])
+REWARDS = np.array([0.0, 1.0, 0.0, 2.0])
+
+
+def test_priorities_worked_by_hand() -> None:
+    """On step 0 hang 1, 3 and 2, and after it come 1, 0, 2 (mean 1, variance 2/3); on step 1 hangs 3, after it come 0
+    and 2 (variance 1); on the others nothing."""
+    assert dependants(CHAIN, 4) == [3, 1, 0, 0]
+    assert later_variance(REWARDS) == pytest.approx([2 / 3, 1.0, 0.0, 0.0], abs=1e-15)
+    assert priorities(CHAIN, REWARDS).tolist() == [2.0, 1.0, 0.0, 0.0]
+
+
+def test_what_hangs_on_a_step_in_two_ways_counts_once() -> None:
+    """0 -> 1 -> 3 and 0 -> 2 -> 3: three steps depend on 0, not four."""
+    diamond = Graph.of([Edge(0, 1, "a"), Edge(0, 2, "a"), Edge(1, 3, "a"), Edge(2, 3, "b"), Edge(2, 3, "a")])
+    assert dependants(diamond, 4) == [3, 1, 1, 0]
+
+
+def test_equal_rewards_have_no_variance_whatever_came_before() -> None:
+    """0.1 has no exact binary form: sums of squares would leave a rest, and it would be all that is sampled by."""
+    rewards = np.array([1e6, *[0.1] * 50])
+    assert later_variance(rewards)[:3] == [0.0, 0.0, 0.0]
+    assert not priorities(Graph.of([Edge(0, 9, "a")]), rewards).any()
+
+
+def test_a_reward_that_is_no_number_is_refused() -> None:
+    """Its priority would be none, and all sums with it."""
+    with pytest.raises(ValueError, match="not finite"):
+        priorities(CHAIN, np.array([0.0, np.nan, 0.0, 1.0]))
+    with pytest.raises(ValueError, match="not finite"):
+        priorities(Graph.of(()), np.array([np.inf]))
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_priorities_are_what_their_definition_says(data: st.DataObject) -> None:
+    """Beside a search of the graph and NumPy's variance."""
+    steps = data.draw(st.integers(1, 12))
+    pairs = data.draw(st.sets(st.tuples(st.integers(0, steps - 1), st.integers(0, steps - 1)), max_size=30))
+    edges = [Edge(a, b, "x") for a, b in pairs if a < b]
+    rewards = np.array(data.draw(st.lists(st.integers(-5, 5), min_size=steps, max_size=steps)), np.float64)
+    reached: list[set[int]] = []
+    for start in range(steps):
+        found, frontier = set(), {start}
+        while frontier:
+            frontier = {edge.effect for edge in edges if edge.cause in frontier} - found
+            found |= frontier
+        reached.append(found)
+    expected = [len(reached[i]) * (rewards[i + 1 :].var() if i + 1 < steps else 0.0) for i in range(steps)]
+    np.testing.assert_allclose(priorities(Graph.of(edges), rewards), expected, rtol=1e-6, atol=1e-9)

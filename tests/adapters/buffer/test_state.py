@@ -1,0 +1,122 @@
+"""Going back to a state: a run that is resumed has the bits of one that was never disturbed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from kept_episodes import FEW, SMALL, episode, plain, write
+
+from rolf_adapters.buffer import Causal, TrajectoryBuffer
+from rolf_adapters.buffer.index import BACKENDS
+
+
+def digest(buffer: TrajectoryBuffer) -> Any:
+    """Return all that anybody could draw from a buffer."""
+    generator = np.random.Generator(np.random.Philox(1))
+    samples = [
+        draw(100, generator, Causal())[part].tolist()
+        for draw in (buffer.sample_episodes, buffer.sample_steps)
+        for part in (0, 2, 3)
+    ]
+    return list(buffer.numbers), [plain(buffer.episode(number)) for number in buffer.numbers], samples
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("segment-*"))}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("lost", [1, 7, 33, 100])
+def test_a_resumed_run_has_the_bits_of_an_undisturbed_one(tmp_path: Path, lost: int, backend: str) -> None:
+    """However much was written after the checkpoint and is taken back; the files are equal, byte by byte."""
+    with TrajectoryBuffer(tmp_path / "calm", **FEW, backend=backend) as calm:
+        write(calm, 0, 50)
+        state = calm.state()
+        write(calm, 50, 90)
+        expected = digest(calm)
+    with TrajectoryBuffer(tmp_path / "killed", **FEW, backend=backend) as killed:
+        write(killed, 0, 50)
+        kept = json.loads(json.dumps(killed.state()))
+        for number in range(1_000, 1_000 + lost):  # what a run does that goes another way
+            killed.add(episode(number))
+    assert kept == state
+    with TrajectoryBuffer(tmp_path / "killed", **FEW, backend=backend) as resumed:
+        assert resumed.numbers.stop == 50 + lost
+        resumed.load(kept)
+        assert resumed.numbers == range(state["first"], 50)
+        write(resumed, 50, 90)
+        assert digest(resumed) == expected
+        assert [number for number in resumed.numbers if resumed.node(f"linegym:LineEnv-v1:0:{number}")] == expected[0]
+    assert contents(tmp_path / "killed") == contents(tmp_path / "calm")
+
+
+def test_what_was_dropped_since_is_there_again(tmp_path: Path) -> None:
+    """A state needs its oldest episodes too; they stay on the disk for as long as it is one of the latest."""
+    with TrajectoryBuffer(tmp_path / "b", **FEW, states=2) as buffer:
+        write(buffer, 0, 40)
+        first, before = buffer.state(), digest(buffer)
+        write(buffer, 40, 140)
+        assert buffer.numbers.start > 40
+        buffer.state()
+        buffer.load(first)
+        assert digest(buffer) == before
+        buffer.load(first)
+        assert digest(buffer) == before, "as often as wanted"
+
+
+def test_the_disk_is_given_back_when_no_state_needs_it(tmp_path: Path) -> None:
+    """Else a capacity would be none."""
+    with TrajectoryBuffer(tmp_path / "b", **FEW, states=1) as buffer:
+        write(buffer, 0, 40)
+        first = buffer.state()
+        write(buffer, 40, 140)
+        assert len(contents(buffer.folder)) > 6
+        buffer.state()
+        assert len(contents(buffer.folder)) == 3
+        with pytest.raises(ValueError, match="were dropped and are gone; a buffer keeps what the latest states=1 need"):
+            buffer.load(first)
+        assert buffer.numbers.stop == 140, "nothing was changed"
+
+
+def test_the_beginning_can_be_gone_back_to(tmp_path: Path) -> None:
+    """The first checkpoint of a run may be older than its first episode."""
+    with TrajectoryBuffer(tmp_path / "b", segment_size=SMALL) as buffer:
+        empty = buffer.state()
+        write(buffer, 0, 30)
+        buffer.load(empty)
+        assert len(buffer) == 0
+        assert contents(buffer.folder) == {}
+        write(buffer, 5, 9)
+        assert [each.timestamp for each in buffer.episodes(buffer.numbers)] == [5, 6, 7, 8]
+
+
+def test_a_state_of_another_buffer_is_refused(tmp_path: Path) -> None:
+    """By what the last episode was: numbers and sizes can agree."""
+    with TrajectoryBuffer(tmp_path / "a") as one, TrajectoryBuffer(tmp_path / "b") as other:
+        write(one, 0, 4)
+        write(other, 100, 104)
+        with pytest.raises(ValueError, match="another buffer's"):
+            other.load(one.state())
+        write(one, 4, 9)
+        with pytest.raises(ValueError, match="the state has 9 episodes, this buffer 4"):
+            other.load(one.state())
+        with pytest.raises(ValueError, match="give what state"):
+            other.load({"offset": 3})
+        assert len(other) == 4
+        assert other.verify() == []
+
+
+def test_what_waits_for_its_commit_is_part_of_a_state_and_not_of_a_load(tmp_path: Path) -> None:
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        buffer.add(episode(0))
+        state = buffer.state()
+        assert state["next"] == 1
+        buffer.add(episode(1))
+        buffer.load(state)
+        buffer.add(episode(1))
+        buffer.commit()
+        assert len(buffer) == 2
