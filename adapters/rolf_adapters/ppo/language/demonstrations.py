@@ -9,6 +9,7 @@ import numpy as np
 
 from rolf.evaluation.loading import find_policy, load
 from rolf.evaluation.policy import Start
+from rolf.interface import CallError
 from rolf.variant import policy_seed
 from rolf_adapters.ppo.language.batches import Sample
 from rolf_adapters.ppo.language.conversation import Conversation
@@ -40,20 +41,21 @@ def demonstrated(
     """
     player = load(find_policy(name, sorted({problem.variant.env_id for problem in problems}), {}))
     found = [_played(player, problem, pool, template, rollout) for problem in problems]
-    samples = [each for each in found if each is not None]
+    samples = [each for each in found if isinstance(each, Sample)]
     if not samples:
         raise NoDemonstration(
             f"{name} solves none of {len(problems)} episodes within {rollout.turns} turns and a window of "
-            f"{rollout.window} tokens; there is nothing to imitate"
+            f"{rollout.window} tokens (the last one: {found[-1] if found else 'there is none'}); there is nothing to "
+            "imitate"
         )
     return samples
 
 
-def _played(player: Any, problem: Problem, pool: Pool, template: Template, rollout: Rollout) -> Sample | None:
-    """Return an episode as one row of tokens, with the answers to be learned; None: it was not solved."""
+def _played(player: Any, problem: Problem, pool: Pool, template: Template, rollout: Rollout) -> Sample | str:
+    """Return an episode as one row of tokens, with the answers to be learned, or why it shows nothing."""
     seen = pool.reset(0, problem)
     if isinstance(seen, Lost):
-        return None
+        return seen.reason
     env = pool.env(0)
     talk = Conversation(env, template, rollout.speech)
     start = Start(problem.variant, 0, policy_seed(problem.seed), seen.observation, seen.info, env)
@@ -61,18 +63,22 @@ def _played(player: Any, problem: Problem, pool: Pool, template: Template, rollo
     ids = list(talk.begin(seen.observation, seen.info))
     places: list[int] = []
     for _ in range(rollout.turns):
-        action = player.act(seen.observation, seen.info)
-        text = talk.written(action)
+        try:
+            text = talk.written(player.act(seen.observation, seen.info))
+        except CallError as error:
+            return str(error)
         answer = (*template.text(text), template.end)
         places += range(len(ids), len(ids) + len(answer))
         ids += answer
         seen = pool.step(0, talk.action(text))
-        if isinstance(seen, Lost) or len(ids) > rollout.window:
-            return None
+        if isinstance(seen, Lost):
+            return seen.reason
+        if len(ids) > rollout.window:
+            return f"it has {len(ids)} tokens and more"
         if seen.terminated or seen.truncated:
-            return _sample(ids, places) if seen.info.get("success") else None
+            return _sample(ids, places) if seen.info.get("success") else "it ended without success"
         ids += talk.follow(seen.observation, seen.info, ended=True)
-    return None
+    return "it goes on"
 
 
 def _sample(ids: Sequence[int], places: Sequence[int]) -> Sample:

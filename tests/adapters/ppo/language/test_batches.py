@@ -1,0 +1,133 @@
+"""How episodes are put together has no effect on what is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from file_tasks import tiny
+
+from rolf_adapters.ppo.language.batches import Sample, bucketed, sample
+from rolf_adapters.ppo.language.policy import LanguagePolicy
+from rolf_adapters.ppo.language.settings import Reward, Training
+from rolf_adapters.ppo.language.turns import Episode, Said, Turn
+from rolf_adapters.ppo.language.update import imitated, updated
+from rolf_adapters.ppo.learner import Diverged
+
+WORDS = 377
+
+
+def episode(seed: int, turns: int) -> Episode:
+    """Return one with random tokens, half of them forced, under masks that let half of all tokens through."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for number in range(turns):
+        count = int(rng.integers(2, 7))
+        ids = tuple(int(each) for each in rng.integers(0, WORDS, count))
+        chosen = rng.random(count) < 0.5
+        chosen[0] = True
+        bits = rng.random((count, 12 * 32)) < 0.5
+        bits[np.arange(count), list(ids)] = True
+        allowed = np.packbits(bits, axis=1, bitorder="little").view(np.int32)
+        logps = np.where(chosen, np.log(rng.uniform(0.002, 0.01, count)), 0).astype(np.float32)
+        said = Said(ids, logps, chosen, rng.normal(size=count).astype(np.float32), allowed)
+        prompt = tuple(int(each) for each in rng.integers(0, WORDS, int(rng.integers(3, 20))))
+        last = number == turns - 1
+        made.append(
+            Turn(prompt, said, float(rng.normal()), last and seed % 2 == 0, last and seed % 2 == 1, 0, seed % 4)
+        )
+    return Episode(tuple(made), final=0.7)
+
+
+def samples(count: int = 7) -> list[Sample]:
+    found = [sample(episode(seed, 1 + seed % 3), Reward()) for seed in range(count)]
+    return [each for each in found if each is not None]
+
+
+def learned(training: Training, data: Sequence[Sample]) -> tuple[LanguagePolicy, dict[str, float]]:
+    """Return a policy after an update."""
+    policy = LanguagePolicy(tiny(seed=1)[0])
+    optimiser = torch.optim.SGD([each for _, each in policy.trained()], lr=0.1)
+    figures = updated(policy, optimiser, data, training, seed=0, iteration=0)
+    return policy, figures.steps[0]
+
+
+def test_groups_hold_rows_of_similar_length_within_a_budget() -> None:
+    """Padding is computed for nothing; every row is in one group."""
+    lengths = [5, 100, 7, 90, 6, 300, 8]
+    groups = bucketed(lengths, 200)
+    assert sorted(index for group in groups for index in group) == list(range(7))
+    assert [sorted(lengths[index] for index in group) for group in groups] == [[300], [90, 100], [5, 6, 7, 8]]
+    assert bucketed([], 10) == []
+
+
+@pytest.mark.parametrize("clipping", ["plain", "segmented"])
+def test_micro_batches_have_no_effect(clipping: str) -> None:
+    """One row at a time, or all together: the same step, the same figures."""
+    together, first = learned(Training(iterations=1, epochs=1, clipping=clipping, entropy=0.01), samples())
+    apart, second = learned(Training(iterations=1, epochs=1, clipping=clipping, entropy=0.01, budget=16), samples())
+    for (name, one), (_, other) in zip(together.trained(), apart.trained(), strict=True):
+        assert torch.allclose(one, other, atol=2e-6), name
+    assert first == pytest.approx(second, abs=1e-5)
+
+
+def test_what_was_not_chosen_has_no_effect() -> None:
+    """A value at a forced token, or the reward's place among tokens, must not reach the update."""
+    data = [episode(seed, 2) for seed in range(4)]
+    noisy = []
+    for each in data:
+        turns = []
+        for turn in each.turns:
+            said = turn.said
+            values = np.where(said.chosen, said.values, 100.0).astype(np.float32)
+            changed = Said(said.ids, said.logps, said.chosen, values, said.allowed)
+            turns.append(Turn(turn.prompt_ids, changed, turn.reward, turn.terminated, turn.truncated, 0, turn.segment))
+        noisy.append(Episode(tuple(turns), each.final))
+    for one, other in zip(data, noisy, strict=True):
+        first, second = sample(one, Reward()), sample(other, Reward())
+        assert first is not None
+        assert second is not None
+        for name in Sample._fields:
+            assert np.array_equal(getattr(first, name), getattr(second, name)), name
+
+
+def test_an_episode_without_a_choice_teaches_nothing() -> None:
+    """A grammar may leave one call alone."""
+    said = Said((1, 2), np.zeros(2, np.float32), np.zeros(2, np.bool_), np.zeros(2, np.float32))
+    assert sample(Episode((Turn((5,), said, 1.0, True, False, 0),)), Reward()) is None
+
+
+def test_a_loss_that_is_no_number_changes_nothing() -> None:
+    """The loop goes back to a checkpoint; until then the parameters are those before the step."""
+    policy = LanguagePolicy(tiny(seed=1)[0])
+    before = {name: each.clone() for name, each in policy.trained()}
+    optimiser = torch.optim.AdamW([each for _, each in policy.trained()], lr=0.1)
+    data = samples(2)
+    data[0].returns[:] = np.nan
+    with pytest.raises(Diverged, match="no finite numbers"):
+        updated(policy, optimiser, data, Training(iterations=1), seed=0, iteration=0)
+    assert all(torch.equal(before[name], each) for name, each in policy.trained())
+
+
+def test_epochs_stop_where_the_policy_has_gone_too_far() -> None:
+    """The episodes say nothing of a policy that is far from the one that played them."""
+    policy = LanguagePolicy(tiny(seed=1)[0])
+    optimiser = torch.optim.AdamW([each for _, each in policy.trained()], lr=1e-2)
+    training = Training(iterations=1, epochs=6, most_kl=0.05)
+    figures = updated(policy, optimiser, samples(), training, seed=0, iteration=0)
+    kl = [step["kl"] for step in figures.steps]
+    assert len(kl) < 6
+    assert kl[-1] > 0.05
+    assert max(kl[:-1], default=0.0) <= 0.05
+
+
+def test_it_learns_to_say_what_it_is_shown() -> None:
+    """Imitation reaches a loss near nothing on a handful of rows."""
+    policy = LanguagePolicy(tiny(seed=1)[0])
+    optimiser = torch.optim.AdamW([each for _, each in policy.trained()], lr=3e-3, weight_decay=0.0)
+    data = [each._replace(allowed=None) for each in samples(3)]
+    losses = [imitated(policy, optimiser, data, budget=4096, longest=1.0) for _ in range(25)]
+    assert losses[0] > 5.0
+    assert losses[-1] < 0.5
