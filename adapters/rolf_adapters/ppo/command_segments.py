@@ -70,6 +70,7 @@ SUBCOMMANDS: Mapping[str, Mapping[str, Segment]] = {
             "pull push rebase reset restore revert rm sparse-checkout stash submodule switch tag "
             "update-index worktree",
         ),
+        **dict.fromkeys(("remote add", "remote set-url", "remote remove", "remote rename"), EXECUTE),
     },
     "systemctl": {
         **_named(ASSESS, "is-active is-enabled is-failed"),
@@ -96,7 +97,9 @@ SUBCOMMANDS: Mapping[str, Mapping[str, Segment]] = {
     "openssl": _named(EXECUTE, "req genrsa genpkey ca"),
     "ip": _named(EXECUTE, "add del delete set flush"),
 }
-"""What a program's first argument that is no option says that it is for."""
+"""What a program's first arguments that are no options, one or two, say that it is for."""
+LISTS = frozenset({"branch", "tag", "config", "submodule"})
+"""What git only lists where nothing is named after it."""
 SECOND = frozenset({"service", "ip"})
 """Programs whose second argument says it: ``service NAME start``."""
 OPTIONS: Mapping[str, Mapping[str, Segment]] = {
@@ -227,8 +230,9 @@ def _of_program(name: str, rest: Sequence[str]) -> Segment:
         return ASSESS
     told = [segment for option, segment in OPTIONS.get(name, {}).items() if _has(name, rest, option)]
     plain = _arguments(name, rest)[name in SECOND :]
-    if plain and plain[0] in SUBCOMMANDS.get(name, {}):
-        told.append(SUBCOMMANDS[name][plain[0]])
+    if not (name == "git" and len(plain) == 1 and plain[0] in LISTS):
+        known = SUBCOMMANDS.get(name, {})
+        told += [known[words] for words in (" ".join(plain[:2]), *plain[:1]) if words in known][:1]
     return max(told) if told else PROGRAMS.get(name, EXECUTE)
 
 

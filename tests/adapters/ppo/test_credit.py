@@ -71,6 +71,14 @@ def test_dead_slots_are_nothing_and_stop_nobody() -> None:
     assert found.returns[:, 0].tolist() == [1.75, 1, 0, 0, 3]
 
 
+def test_what_goes_wrong_in_one_episode_stays_there() -> None:
+    """A reward that is no number, or without end, in the second episode does not reach the first one."""
+    for wrong in (NAN, np.inf):
+        found = over_time(column(1, wrong), column(2, 2), [4], column(1, 0), column(0, 0), column(NAN, NAN), **FACTORS)
+        assert found.advantages[0, 0] == -1
+        assert not np.isfinite(found.advantages[1, 0])
+
+
 def test_a_row_that_dies_amid_an_episode_is_an_error() -> None:
     """Whose value would the step before bootstrap from?"""
     zero = np.zeros((3, 2))
@@ -227,6 +235,13 @@ def test_bilevel_credit_by_hand() -> None:
     found = over_tokens(**EPISODE, credit="bilevel", trace=0.5, token_trace=0.5)
     assert found.advantages.tolist() == [0, 0, 3.5, 3, 0, 0, 4, 0, 4]
     assert found.returns.tolist() == [0, 0, 6.5, 8, 0, 0, 8, 0, 10]
+
+
+def test_a_token_discount_holds_within_turns_only() -> None:
+    """With a half: the turns are still worth 8 and 10 as their last tokens are written; before that the surprises are
+    .5 * 5 - 3 = -.5 and .5 * 6 - 4 = -1, and a quarter of 3 and 4 reaches back."""
+    found = over_tokens(**EPISODE, credit="bilevel", trace=0.5, token_trace=0.5, token_discount=0.5)
+    assert found.advantages.tolist() == [0, 0, 0.25, 3, 0, 0, 0, 0, 4]
 
 
 def test_the_value_is_read_before_the_token() -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from shared_curiosity import learned
 from torch import Tensor
 
 from rolf_adapters.ppo.curiosity import Curiosity
@@ -121,3 +127,28 @@ def test_what_is_no_number_is_no_lesson() -> None:
     with pytest.raises(Diverged, match="no finite number"):
         curiosity.learn(spoilt)
     assert curiosity.reward(places(1, 1.0)).tolist() == before
+
+
+@pytest.mark.slow
+def test_two_processes_get_used_to_what_both_have_seen() -> None:
+    """They come to the same state, that of one process which has seen all, and none goes on where one has failed."""
+    shared = Path(__file__).parents[2] / "shared"
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = os.environ | {"PYTHONPATH": str(shared), "OMP_NUM_THREADS": "1"}
+    script = str(shared / "shared_curiosity.py")
+    done = subprocess.run([*command, script], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first == second
+    alone = learned()
+    assert first["went_on"] is alone["went_on"] is False
+    for part in ("tensors", "values", "normaliser"):
+        for got, expected in zip(flattened(first[part]), flattened(alone[part]), strict=True):
+            assert got == pytest.approx(expected, rel=1e-3, abs=1e-5)
+
+
+def flattened(value: Any) -> list[float]:
+    """Return all numbers of nested lists and objects."""
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value)]
+    return [number for each in value for number in flattened(each)] if isinstance(value, list) else [value]
