@@ -115,9 +115,9 @@ def _measured(run: Run) -> Mapping[str, float]:
 
 def _check_processes(config: Config) -> None:
     """See that as many processes train as the configuration says: what is learned depends on it."""
-    there, said = max(parallel.launched(), parallel.size()), config.cluster.processes
+    there, said = max(parallel.launched(), 1), config.cluster.processes
     if there != said:
         raise ConfigError(
-            f"cluster.processes is {said}, and {there} process{'es' * (there > 1)} were started; give "
-            f"--set cluster.processes={there}, or start them by: torchrun --nproc-per-node {said}"
+            f"cluster.processes is {said}, and {there} {'were' if there > 1 else 'was'} started; "
+            "`rolf train` starts as many as it is, and torchrun is to be told the same number"
         )

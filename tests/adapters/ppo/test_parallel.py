@@ -1,0 +1,86 @@
+"""Two processes started by torchrun learn what one does from the same samples."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from shared_gradients import step
+from small_learner import small_config
+
+from rolf_adapters.ppo import parallel
+from rolf_adapters.ppo.checkpoint import Checkpoints
+from rolf_adapters.ppo.config import checked
+from rolf_adapters.ppo.metrics import METRICS, read
+from rolf_adapters.ppo.train import train
+
+SHARED = Path(__file__).parents[2] / "shared"
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(SHARED), "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+
+
+def torchrun(count: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+
+
+def test_alone_there_is_nothing_to_add_up() -> None:
+    """A learner need not ask whether it is alone."""
+    tensor = torch.tensor([1.0])
+    total = parallel.summed(tensor)
+    total += 1
+    assert tensor.item() == 1.0, "a tensor of its own"
+    assert (parallel.rank(), parallel.size(), parallel.gathered((1, 2))) == (0, 1, [[1, 2]])
+    parameter = torch.ones(2, requires_grad=True)
+    parallel.add_gradients([parameter])
+    assert parameter.grad is None
+
+
+def test_moments_are_those_of_the_population() -> None:
+    """Worked out by hand: 1, 2, 6 have mean 3 and variance 14 / 3."""
+    found = parallel.moments(torch.tensor([1.0, 100.0, 2.0, 6.0]), torch.tensor([True, False, True, True]))
+    assert found == parallel.Moments(3, 3.0, pytest.approx(14 / 3))
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_gradient_of_one() -> None:
+    """From an odd number of samples, shared out; also where only one process has a loss, or none has."""
+    alone = step(7)
+    done = torchrun(2, str(SHARED / "shared_gradients.py"), "7")
+    assert done.returncode == 0, done.stderr
+    told = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda each: each["rank"])
+    assert [each["rank"] for each in told] == [0, 1]
+    first, second = ({key: value for key, value in each.items() if key != "rank"} for each in told)
+    assert first == second, "the same bits in both"
+    assert first["size"] == 2
+    for got, expected in zip(first["gradients"], alone["gradients"], strict=True):
+        torch.testing.assert_close(torch.tensor(got), torch.tensor(expected), rtol=1e-12, atol=1e-15)
+    assert first["idle"] == [True, True]
+    assert first["lone"] == alone["lone"] == [[[1.0, 1.0], [1.0, 1.0]], None]
+    assert first["moments"] == pytest.approx(alone["moments"], rel=1e-9)
+    assert first["nothing"] == 0
+    assert first["gathered"] == [{"from": 0, "text": "é"}, {"from": 1, "text": "éé"}]
+    assert first["summed"] == [3, 6]
+
+
+@pytest.mark.slow
+def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
+    """By the command, which starts them: the same episodes, shared out, come to the same policy but for rounding."""
+    config = checked(small_config(cluster__processes=2))
+    (tmp_path / "two.yaml").write_text(config.text())
+    call = ["train", str(tmp_path / "two.yaml"), "--out", str(tmp_path / "two"), "--json"]
+    code = "from rolf.cli import main; main(prog_name='rolf')"
+    done = subprocess.run([sys.executable, "-c", code, *call], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["iterations"] == 6
+    assert done.stderr.count("6 of 6 iterations, in") == 1, "only the first tells"
+    train(checked(small_config()), tmp_path / "one")
+    one, two = (read(tmp_path / name / METRICS) for name in ("one", "two"))
+    assert [line["rollout/return"] for line in two] == [line["rollout/return"] for line in one]
+    states = [Checkpoints(tmp_path / name / "checkpoints").newest()[0].state for name in ("one", "two")]
+    for name, tensor in states[0].tensors.items():
+        torch.testing.assert_close(states[1].tensors[name], tensor, rtol=1e-3, atol=1e-5)

@@ -1,0 +1,287 @@
+"""The loop: what is trained is the same whatever stops it, and what goes wrong ends well or says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_learner import small_config
+
+from rolf_adapters.ppo.checkpoint import CheckpointError, Checkpoints
+from rolf_adapters.ppo.config import checked
+from rolf_adapters.ppo.metrics import METRICS, TIMES, read
+from rolf_adapters.ppo.reading import ConfigError
+from rolf_adapters.ppo.run import TrainingError
+from rolf_adapters.ppo.train import News, Outcome, train
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+def trained(out: Path, *, resume: bool = False, news: list[News] | None = None, **changes: Any) -> Outcome:
+    return train(checked(small_config(**changes)), out, resume=resume, report=(news or []).append)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return what a training has written, less the times."""
+    found = (each for each in folder.rglob("*") if each.is_file() and each.name != TIMES)
+    return {str(each.relative_to(folder)): each.read_bytes() for each in found}
+
+
+def gate(measure: str, when: str, value: float, then: str, **more: int) -> dict[str, Any]:
+    return {"measure": measure, "when": when, "value": value, "then": then, **more}
+
+
+def test_learns(tmp_path: Path) -> None:
+    """The loop round a learner is a training: CartPole, from 20 steps to hundreds."""
+    outcome = trained(tmp_path, training__iterations=60, training__evaluate_every=0, logging__checkpoint_every=60)
+    lines = read(tmp_path / METRICS)
+    assert lines[0]["rollout/return"] < 40
+    assert outcome.values["evaluation/return"] > 300
+    assert (outcome.iterations, outcome.ended, outcome.interrupted) == (60, "", False)
+
+
+def test_writes_each_iteration_and_evaluates_when_it_is_due(tmp_path: Path) -> None:
+    """Every third, and at the end."""
+    trained(tmp_path, training__iterations=7)
+    lines = read(tmp_path / METRICS)
+    assert [line["iteration"] for line in lines] == list(range(7))
+    assert [line["iteration"] for line in lines if "evaluation/return" in line] == [2, 5, 6]
+    assert all("time/iteration" in line for line in read(tmp_path / TIMES))
+    assert Checkpoints(tmp_path / "checkpoints").names() == [f"iteration-{at:06d}" for at in (7, 6, 4)]
+
+
+def test_the_same_configuration_gives_the_same_bytes(tmp_path: Path) -> None:
+    """Checkpoints, metrics, configuration: all but the times."""
+    for name in ("one", "other"):
+        trained(tmp_path / name)
+    assert files(tmp_path / "one") == files(tmp_path / "other")
+
+
+def test_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    """A longer training that was a shorter one before comes to the same state and curve."""
+    trained(tmp_path / "whole", training__iterations=9)
+    trained(tmp_path / "parts", training__iterations=6)
+    outcome = trained(tmp_path / "parts", training__iterations=9, resume=True)
+    assert outcome.iterations == 9
+    parts, whole = files(tmp_path / "parts"), files(tmp_path / "whole")
+    assert parts.keys() == whole.keys()
+    # The checkpoint that was written last by the shorter one says that this was the end.
+    assert {name for name in parts if parts[name] != whole[name]} == {"checkpoints/iteration-000006/manifest.json"}
+
+
+def killed(out: Path, kills: int, seed: int, **changes: Any) -> list[str]:
+    """Train with kill -9 at random moments; return which checkpoint was there after each."""
+    plain = small_config(training__iterations=40, training__evaluate_every=7, logging__checkpoint_every=1, **changes)
+    command = [sys.executable, str(SHARED / "killed_training.py"), str(out), str(kills), str(seed), json.dumps(plain)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.slow
+def test_three_kills_change_no_bit(tmp_path: Path) -> None:
+    """SIGKILL at a random moment, a checkpoint in each iteration, and everything is as in the undisturbed run."""
+    found = killed(tmp_path / "run", 3, seed=1)
+    assert len(set(found)) > 1, "no kill came in the middle"
+    assert files(tmp_path / "run") == files(tmp_path / "run-whole")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1200)
+def test_twenty_kills_change_no_bit(tmp_path: Path) -> None:
+    """The same, more often, and with returns to an earlier checkpoint among what is killed."""
+    gates = [gate("rollout/return", "above", 40, "roll back")]
+    found = killed(tmp_path / "run", 20, seed=2, stages__gates=gates, stages__rollbacks=99)
+    assert len(found) >= 15
+    assert any("rollback" in name for name in found)
+    assert files(tmp_path / "run") == files(tmp_path / "run-whole")
+
+
+def test_a_torn_checkpoint_is_passed_over_with_a_word_and_the_bits_stay(tmp_path: Path) -> None:
+    """The one before it is used, the lines after it are written again."""
+    trained(tmp_path / "whole")
+    trained(tmp_path / "torn")
+    tensors = tmp_path / "torn" / "checkpoints" / "iteration-000006" / "state.safetensors"
+    tensors.write_bytes(tensors.read_bytes()[:100])
+    news: list[News] = [News(0, 0)]
+    trained(tmp_path / "torn", resume=True, news=news)
+    assert any("passed over" in each.message and "iteration-000006" in each.message for each in news)
+    assert files(tmp_path / "torn") == files(tmp_path / "whole")
+
+
+def test_an_existing_training_is_not_written_over(tmp_path: Path) -> None:
+    """Days of work hang on one option."""
+    trained(tmp_path)
+    before = files(tmp_path)
+    with pytest.raises(TrainingError, match="holds a training already; --resume goes on"):
+        trained(tmp_path)
+    assert files(tmp_path) == before
+
+
+def test_resume_begins_where_there_is_nothing_and_does_nothing_where_all_is_done(tmp_path: Path) -> None:
+    """One command for a machine that may be taken away at any time."""
+    assert trained(tmp_path, resume=True).iterations == 6
+    before = files(tmp_path)
+    assert trained(tmp_path, resume=True).iterations == 6
+    assert files(tmp_path) == before
+
+
+def test_another_configuration_is_refused_and_what_differs_is_told(tmp_path: Path) -> None:
+    """It would be a training that nobody can repeat."""
+    trained(tmp_path)
+    with pytest.raises(CheckpointError, match="begun with another configuration") as caught:
+        trained(tmp_path, resume=True, policy__width=17, reward__discount=0.9)
+    assert "\n  policy.width: 16 there, 17 now" in str(caught.value)
+    assert "\n  reward.discount: 0.99 there, 0.9 now" in str(caught.value)
+
+
+def test_another_learner_is_refused(tmp_path: Path) -> None:
+    """A state of another shape: here a checkpoint that was copied from elsewhere and made to look right."""
+    trained(tmp_path / "wide", policy__width=20)
+    trained(tmp_path / "mine")
+    ours, theirs = (Checkpoints(tmp_path / name / "checkpoints") for name in ("mine", "wide"))
+    from dataclasses import replace
+
+    ours.save(replace(ours.newest()[0], state=theirs.newest()[0].state))
+    with pytest.raises(CheckpointError, match="not of this learner: the state's actor is not of width 16"):
+        trained(tmp_path / "mine", resume=True)
+
+
+def test_two_do_not_train_in_one_folder(tmp_path: Path) -> None:
+    """They would cut off each other's lines."""
+
+    def second(news: News) -> None:
+        if news.values:
+            with pytest.raises(TrainingError, match="another process trains in"):
+                trained(tmp_path, resume=True)
+            told.append(news)
+
+    told: list[News] = []
+    train(checked(small_config(training__iterations=1)), tmp_path, report=second)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_after_the_iteration_with_a_checkpoint(tmp_path: Path, number: signal.Signals) -> None:
+    """And it goes on to the same end."""
+
+    def interrupt(news: News) -> None:
+        if news.done == 3:
+            os.kill(os.getpid(), number)
+
+    outcome = train(checked(small_config()), tmp_path / "broken", report=interrupt)
+    assert (outcome.interrupted, outcome.iterations) == (True, 4)
+    assert Checkpoints(tmp_path / "broken" / "checkpoints").newest()[0].iteration == 4
+    trained(tmp_path / "broken", resume=True)
+    trained(tmp_path / "whole")
+    assert files(tmp_path / "broken") == files(tmp_path / "whole")
+
+
+def test_the_second_interrupt_ends_it_at_once(tmp_path: Path) -> None:
+    """For who does not want to wait; the last checkpoint is there."""
+
+    def interrupt(news: News) -> None:
+        if news.done == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(checked(small_config()), tmp_path, report=interrupt)
+    assert Checkpoints(tmp_path / "checkpoints").newest()[0].iteration == 2
+
+
+def test_a_diverged_loss_goes_back_and_on_with_a_smaller_rate(tmp_path: Path) -> None:
+    """A critic whose features are ten times too long explodes at this rate, and learns at an eighth of it."""
+    exploding = {"training__learning_rate": 0.02, "policy__stretch": 15.0, "training__passes": 30}
+    news: list[News] = [News(0, 0)]
+    outcome = trained(tmp_path, news=news, **exploding)
+    assert outcome.iterations == 6
+    said = [each.message for each in news if "diverged" in each.message]
+    assert 1 <= len(said) <= 3
+    lines = read(tmp_path / METRICS)
+    events = [line["event"] for line in lines if "event" in line]
+    assert len(events) == len(said)
+    assert all(event.endswith("diverged: a gradient is no finite number") for event in events)
+    assert lines[-1]["rollbacks"] == len(said)
+    assert Checkpoints(tmp_path / "checkpoints").newest()[0].name == f"iteration-000006-rollback-{len(said)}"
+
+
+def test_what_diverges_for_good_ends_with_an_error(tmp_path: Path) -> None:
+    """After so many returns as were allowed, and with what to do."""
+    exploding = {"training__learning_rate": 1.0, "policy__stretch": 100.0, "training__passes": 60}
+    with pytest.raises(TrainingError, match=r"diverged: .*has gone back 2 times.*smaller training\.learning_rate"):
+        trained(tmp_path, stages__rollbacks=2, **exploding)
+    with pytest.raises(TrainingError, match=r"may not go back \(stages\.rollbacks\)"):
+        trained(tmp_path / "at once", stages__rollbacks=0, **exploding)
+
+
+def test_a_collapse_goes_back_to_the_last_good_checkpoint(tmp_path: Path) -> None:
+    """Not to the latest, which was written when it had begun already."""
+    gates = [gate("rollout/steps", "above", 400, "roll back", patience=3)]  # a sum that only grows
+    with pytest.raises(TrainingError, match=r"rollout/steps is \d+: above 400 3 times in a row; the training has gone"):
+        trained(tmp_path, training__iterations=20, stages__gates=gates, logging__checkpoint_every=1)
+    lines = read(tmp_path / METRICS)
+    first = next(line["iteration"] for line in lines if line.get("rollout/steps", 0) > 400)
+    events = [line["event"] for line in lines if "event" in line]
+    assert len(events) == 3
+    assert all(event.startswith(f"back to iteration {first}:") for event in events)
+    assert Checkpoints(tmp_path / "checkpoints").last_good()[0].name == f"iteration-{first:06d}-rollback-3"
+
+
+def test_a_gate_ends_the_training_early(tmp_path: Path) -> None:
+    """What is good enough is not trained on; and it stays ended."""
+    gates = [gate("rollout/return", "above", 1, "stop", patience=2)]
+    outcome = trained(tmp_path, stages__gates=gates)
+    assert (outcome.iterations, outcome.ended) == (2, "rollout/return is 20.75: above 1 2 times in a row")
+    assert trained(tmp_path, stages__gates=gates, resume=True).ended == outcome.ended
+
+
+def test_a_gate_fails_the_training(tmp_path: Path) -> None:
+    """For what a later stage cannot mend."""
+    gates = [gate("rollout/return", "below", 1000, "fail", after=2)]
+    with pytest.raises(TrainingError, match=r"iteration 2: rollout/return is 21: below 1000: the training has failed"):
+        trained(tmp_path, stages__gates=gates)
+
+
+def test_a_gate_with_a_slip_in_its_name_is_an_error_at_once(tmp_path: Path) -> None:
+    """It would never close."""
+    with pytest.raises(ValueError, match="nothing measures 'rollout/retrun'; did you mean 'rollout/return'"):
+        trained(tmp_path, stages__gates=[gate("rollout/retrun", "above", 1, "stop")])
+
+
+def test_more_processes_than_were_started_are_an_error(tmp_path: Path) -> None:
+    """What is learned depends on their number."""
+    with pytest.raises(ConfigError, match=r"cluster\.processes is 2, and 1 was started"):
+        trained(tmp_path, cluster__processes=2)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """Before anything is trained."""
+    (tmp_path / "file").touch()
+    with pytest.raises(TrainingError, match="Not a directory; give a folder that can be written to"):
+        trained(tmp_path / "file" / "run")
+
+
+def test_a_full_disk_is_an_error_that_leaves_what_was_there(tmp_path: Path) -> None:
+    """Here by a limit on the size of files, as a real disk of that size would do."""
+    code = (
+        "import resource, signal, sys\nfrom pathlib import Path\nfrom small_learner import small_config\n"
+        "from rolf_adapters.ppo.config import checked\nfrom rolf_adapters.ppo.train import train, TrainingError\n"
+        "out, config = Path(sys.argv[1]), small_config(policy__width=400)\n"
+        "train(checked(config), out)\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "config['training']['iterations'] = 9\n"
+        "try:\n    train(checked(config), out, resume=True)\nexcept TrainingError as error:\n    print(error)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(SHARED)}
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, env=environment)
+    assert "cannot be written: File too large; when it can, --resume goes on" in done.stdout, done.stderr
+    assert Checkpoints(tmp_path / "checkpoints").newest()[0].iteration == 6
