@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -32,6 +34,16 @@ class UnitHead(nn.Module):  # type: ignore[misc] # torch is not there where type
     def forward(self, features: Tensor) -> Tensor:
         """Return the logits of features, (…, features) -> (…, actions)."""
         return functional.linear(features, self.weight() * self.heat.exp())
+
+
+def sharpen(made: nn.Module, factor: float) -> None:
+    """Multiply the logits of a head by a factor from now on."""
+    with torch.no_grad():
+        if isinstance(made, UnitHead):
+            made.heat += math.log(factor)
+        else:
+            made.weight *= factor
+            made.bias *= factor
 
 
 def head(kind: str, features: int, actions: int) -> nn.Module:

@@ -78,6 +78,8 @@ class VectorLearner:
             self._take_statistics()
         imitation = self.settings.training.imitation
         imitates = iteration < imitation.iterations
+        if iteration == imitation.iterations and imitation.sharpen != 1:
+            self.network.sharpen(imitation.sharpen)
         chosen = self.choosing.chosen(self.settings.rollout.rows, iteration)
         kept = self._collected(iteration, chosen, imitates)
         collected = time.perf_counter()

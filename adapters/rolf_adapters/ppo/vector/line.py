@@ -9,7 +9,9 @@ CREW = STATIONS * NUMBERS
 PANEL, ORDER, CLAIM, TECHNICIAN = 13, 14, 15, 17
 RUNNING, DOWN = 1, 3
 """Of the stack light: at work; standing still for itself."""
-SCAN, CYCLE, DOWNSTREAM = 8, 9, 12
+REPAIRED = 4
+"""Of a work order."""
+SCAN, CYCLE, ALARM = 8, 9, 18
 
 TOPOLOGIES = "serial", "parallel", "assembly-merge", "inspection-split", "rework-loop", "hybrid"
 SENSORS = "thermocouple", "rtd", "accelerometer", "current", "pressure", "encoder"
@@ -42,7 +44,11 @@ def layout(gains: tuple[float, ...] = (0.3, 0.1, 0.03)) -> Layout:
             Block(first=473, size=1),
             Block(first=497, size=2),
         ),
-        traced=((0, -1), (1, -1), (2, -1), (SCAN, -1), (CYCLE, -1), (PANEL, RUNNING), (PANEL, DOWN)),
+        traced=(
+            *((number, -1) for number in (0, 1, 2, SCAN, CYCLE, ALARM)),
+            *((PANEL, level) for level in (RUNNING, DOWN)),
+            *((ORDER, level) for level in (REPAIRED,)),
+        ),
         gains=gains,
         words="template_id",
         vocabulary=(*TOPOLOGIES, *SENSORS, *PROTOCOLS, *FAULTS),

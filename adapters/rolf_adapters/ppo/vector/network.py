@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rolf_adapters.ppo.vector.heads import head
+from rolf_adapters.ppo.vector.heads import head, sharpen
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.settings import Policy
 
@@ -90,6 +90,11 @@ class Network(nn.Module):  # type: ignore[misc] # see heads.py
         logits, values = self.body(seen, self.normalised(seen.features))
         return logits, values
 
+    def sharpen(self, factor: float) -> None:
+        """Multiply all logits by a factor from now on."""
+        for each in self.body.heads():
+            sharpen(each, factor)
+
     def normalised(self, features: Tensor) -> Tensor:
         """Return features with the mean taken away, in their usual spreads, cut where they are far from it."""
         return ((features - self.mean) * self.scale).clamp(-FAR, FAR)
@@ -113,6 +118,10 @@ class Plain(nn.Module):  # type: ignore[misc] # see heads.py
         self.actor = _layers(inputs, policy.width, policy.width)
         self.head = head(policy.head, policy.width, sum(size.parts))
         self.critic = nn.Sequential(_layers(inputs, policy.width, policy.width), nn.Linear(policy.width, 1))
+
+    def heads(self) -> tuple[nn.Module, ...]:
+        """Return the last layers of the actor."""
+        return (self.head,)
 
     def forward(self, seen: Seen, normal: Tensor) -> tuple[Tensor, Tensor]:
         """See `Network.forward`."""
@@ -172,6 +181,10 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
         ):
             self.register_buffer(name, torch.tensor(values), persistent=False)
 
+    def heads(self) -> tuple[nn.Module, ...]:
+        """Return the last layers of the actor."""
+        return self.entity_head, self.whole_head
+
     def forward(self, seen: Seen, normal: Tensor) -> tuple[Tensor, Tensor]:
         """See `Network.forward`."""
         entities, present, whole = self._inputs(seen, normal)
@@ -188,11 +201,11 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
     def _inputs(self, seen: Seen, normal: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return what is told of entities (n, entities, …), which there are (n, entities, 1), and the rest (n, …)."""
         layout = self.layout
-        n, count = len(normal), layout.entities
+        count = layout.entities  # rows are never counted, so that what is exported takes any number of them
         last = layout.first + count * layout.size
-        raw = seen.features[:, layout.first : last].reshape(n, count, layout.size)
-        usual = normal[:, layout.first : last].reshape(n, count, layout.size)
-        traces = normal[:, self.observation :].reshape(n, count, -1)
+        raw = seen.features[:, layout.first : last].reshape(-1, count, layout.size)
+        usual = normal[:, layout.first : last].reshape(-1, count, layout.size)
+        traces = normal[:, self.observation :].reshape(-1, count, layout.trace_size // count)
         allowed = seen.allowed.to(normal.dtype).index_select(1, self.actions_in)
         split = count * self.kinds
         places = torch.arange(count, dtype=normal.dtype) / count
@@ -202,8 +215,8 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
                 _levels(raw.index_select(2, self.level_columns), self.level_steps, self.level_values),
                 traces,
                 self._pointed(seen.features),
-                allowed[:, :split].reshape(n, count, self.kinds),
-                places[None, :, None].expand(n, count, 1),
+                allowed[:, :split].reshape(-1, count, self.kinds),
+                torch.zeros_like(usual[:, :, :1]) + places[None, :, None],
             ],
             dim=2,
         )

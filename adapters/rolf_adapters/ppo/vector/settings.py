@@ -92,6 +92,9 @@ class Imitation(Group):
     """Passes over what was collected."""
     learning_rate: float = Field(default=1e-3, gt=0, le=1)
     """While imitating."""
+    sharpen: float = Field(default=1.0, gt=0)
+    """What logits are multiplied by as PPO begins: a policy that imitates is as undecided as its teacher is
+    unpredictable, and acts worse than its likeliest actions."""
 
 
 class Training(groups.Training):
