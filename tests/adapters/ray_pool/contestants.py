@@ -99,5 +99,7 @@ class Saboteur:
         self.step += 1
         if self.step == 2:
             (supervisor,) = psutil.Process().children()
+            shells = supervisor.children(recursive=True)
             os.kill(os.getpid() if self.own else supervisor.pid, signal.SIGKILL)
+            psutil.wait_procs(shells, timeout=20)
         return f'{{"command": "sleep {SLEEP} & echo $!"}}'
