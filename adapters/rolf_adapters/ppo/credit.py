@@ -82,15 +82,17 @@ def over_time(
         _share(name, factor)
     steps = np.ones(paid.shape, np.bool_) if alive is None else np.asarray(alive, np.bool_)
     _alike(paid.shape, alive=steps)
-    dead_end, cut = np.asarray(terminated, np.bool_), np.asarray(truncated, np.bool_)
-    goes_on = steps & ~dead_end & ~cut
+    over = np.asarray(terminated, np.bool_)
+    cut = steps & ~over & np.asarray(truncated, np.bool_)
+    goes_on = steps & ~over & ~cut
     _check_alive(goes_on, steps)
+    # Chosen, here and below, not multiplied by 0: a slot that is not read may hold anything.
+    paid, before = np.where(steps, paid, 0.0), np.where(steps, before, 0.0)
     following = np.concatenate([before[1:], _numbers("last", last)[None]])[: len(paid)]
-    # Chosen, not multiplied by 0: a slot that is not read may hold NaN.
-    after = np.where(goes_on, following, np.where(cut & ~dead_end, _numbers("final", final), 0.0))
-    surprises = np.where(steps, paid + discount * after - before, 0.0)
+    after = np.where(goes_on, following, np.where(cut, _numbers("final", final), 0.0))
+    surprises = paid + discount * after - before
     advantages = _accumulated(surprises, np.where(goes_on, discount * trace, 0.0))
-    return Credit(advantages, np.where(steps, advantages + before, 0.0))
+    return Credit(advantages, advantages + before)
 
 
 def over_turns(
@@ -222,7 +224,8 @@ def _accumulated(surprises: Numbers, kept: Numbers) -> Numbers:
     later = np.zeros(surprises.shape[1:])
     for t in range(len(surprises) - 1, -1, -1):
         # Nothing comes back over a border: where kept is 0, what lies behind it may be infinite or no number.
-        later = surprises[t] + np.where(kept[t] == 0.0, 0.0, kept[t] * later)
+        back = np.multiply(kept[t], later, out=np.zeros_like(surprises[t]), where=kept[t] != 0.0)
+        later = surprises[t] + back
         advantages[t] = later
     return advantages
 

@@ -60,12 +60,20 @@ def test_an_episode_that_terminates_as_it_is_cut_off_has_terminated() -> None:
     assert found.advantages[0, 0] == -1
 
 
-def test_dead_slots_are_nothing_and_stop_nobody() -> None:
-    """A row that waits to be reset: two steps, a gap of two slots full of NaN, and a new episode after it."""
+@pytest.mark.parametrize("junk", [NAN, np.inf])
+def test_dead_slots_are_nothing_and_stop_nobody(junk: float) -> None:
+    """A row that waits to be reset: two steps, a gap of two slots full of anything, and a new episode after it."""
     alive = column(1, 1, 0, 0, 1)
     ends = column(0, 1, 0, 0, 0)
     found = over_time(
-        column(1, 1, NAN, NAN, 1), column(2, 2, NAN, NAN, 2), [4], ends, 0 * ends, column(*[NAN] * 5), alive, **FACTORS
+        column(1, 1, junk, junk, 1),
+        column(2, 2, junk, junk, 2),
+        [4],
+        ends,
+        column(0, 0, 1, 1, 0),
+        column(*[junk] * 5),
+        alive,
+        **FACTORS,
     )
     assert found.advantages[:, 0].tolist() == [-0.25, -1, 0, 0, 1]
     assert found.returns[:, 0].tolist() == [1.75, 1, 0, 0, 3]
