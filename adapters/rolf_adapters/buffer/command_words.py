@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import translate
-from functools import cache
-from posixpath import join, normpath
+from functools import cache, lru_cache
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 import tree_sitter_bash
@@ -14,6 +14,7 @@ from tree_sitter import Language, Node, Parser
 
 MOST_NODES = 20_000
 """Nodes of a command's syntax tree that are looked at: a hostile text may have millions."""
+_MOST_PATTERNS = 64
 _WORDS = ("word", "string", "raw_string", "concatenation", "simple_expansion", "expansion", "ansi_c_string")
 _OVERWRITES = (">", ">|", "&>", ">&")
 _APPENDS = (">>", "&>>", "<>")
@@ -32,25 +33,46 @@ class Word(NamedTuple):
     written: bool = False
     """Whether output is redirected to it. What programs do with their operands is not known."""
 
-    def means(self, path: str) -> bool:
-        """Return whether a path is meant."""
-        if _PATTERN.search(self.path):
-            parts, given = self.path.split("/"), path.split("/")
-            deep = self.below and len(given) > len(parts)
-            return (deep or len(given) == len(parts)) and all(map(_matches, given, parts))
-        return path == self.path or (self.below and path.startswith(self.path.rstrip("/") + "/"))
+
+class Meant:
+    """What words mean, all together.
+
+    Args:
+        words: The words; of patterns the first 64, which is more than anybody types.
+        inside: Whether a folder's name stands for what is in it too.
+    """
+
+    def __init__(self, words: Iterable[Word], *, inside: bool = True) -> None:
+        given = list(words)
+        plain = [word for word in given if not _PATTERN.search(word.path)]
+        self._paths = {word.path for word in plain}
+        self._folders = {word.path for word in plain if word.below} if inside else set()
+        patterns = dict.fromkeys((word.path, word.below and inside) for word in given if _PATTERN.search(word.path))
+        self._patterns = [(path.split("/"), deep) for path, deep in patterns][:_MOST_PATTERNS]
+
+    def __contains__(self, path: str) -> bool:
+        if path in self._paths:
+            return True
+        above = path
+        while self._folders and len(above) > 1:
+            above = dirname(above)
+            if above in self._folders:
+                return True
+        return any(_fits(path.split("/"), parts, deep) for parts, deep in self._patterns)
 
 
-def _matches(name: str, pattern: str) -> bool:
-    return _compiled(pattern).match(name) is not None
+def _fits(path: list[str], pattern: list[str], deep: bool) -> bool:
+    """Return whether a path, or if ``deep`` a folder above it, fits a pattern, name by name."""
+    long_enough = len(path) >= len(pattern) if deep else len(path) == len(pattern)
+    return long_enough and all(_compiled(part).match(name) for name, part in zip(path, pattern, strict=False))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern))
 
 
-def named(command: str, cwd: str, home: str) -> list[Word]:
+def named_in(command: str, cwd: str, home: str) -> list[Word]:
     """Return what a command names, in the order in which it is written.
 
     Args:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rolf_adapters.buffer.command_words import Word, named
+from rolf_adapters.buffer.command_words import Meant, Word, named_in
 from rolf_adapters.buffer.edges import Edges
 from rolf_adapters.buffer.graph import Graph
 
@@ -52,11 +52,11 @@ class TerminalEdges:
         tool, text = self._call(action)
         if tool == "keys" and self._waiting:
             self._edges.add(self._step - 1, self._step, "input")
-        words = named(text, self._cwd, self._home) if tool == "run" else []
-        for word in words:
-            for path, cause in self._changed.items():
-                if word.read and word.means(path):
-                    self._edges.add(cause, self._step, "file")
+        words = named_in(text, self._cwd, self._home) if tool == "run" else []
+        read = Meant(word for word in words if word.read)
+        for path, cause in self._changed.items():
+            if path in read:
+                self._edges.add(cause, self._step, "file")
         if not info["masked"]:
             over = "diff" in info  # with the last step its machine may be gone
             self._note(
@@ -87,13 +87,10 @@ class TerminalEdges:
         fresh = {path: tuple(parts) for path, parts in now.items()}
         shown = {path for path in fresh.keys() | self._changes.keys() if fresh.get(path) != self._changes.get(path)}
         if digest != self._digest:
-            written = [word for word in words if word.written]
-            shown |= _meant(fresh, written)
-            shown = shown or _meant(fresh, words)
+            written = Meant((word for word in words if word.written), inside=False)
+            shown |= {path for path in fresh if path in written}
+            if not shown:
+                named = Meant(words, inside=False)
+                shown = {path for path in fresh if path in named}
         self._changed.update(dict.fromkeys(shown, self._step))
         self._changes, self._digest = fresh, digest
-
-
-def _meant(paths: Iterable[str], words: Sequence[Word]) -> set[str]:
-    """Return the paths that words mean themselves, not as what lies in a folder."""
-    return {path for path in paths for word in words if word._replace(below=False).means(path)}
