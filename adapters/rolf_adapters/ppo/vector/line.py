@@ -9,9 +9,7 @@ CREW = STATIONS * NUMBERS
 PANEL, ORDER, CLAIM, TECHNICIAN = 13, 14, 15, 17
 RUNNING, DOWN = 1, 3
 """Of the stack light: at work; standing still for itself."""
-REPAIRED = 4
-"""Of a work order."""
-SCAN, CYCLE, ALARM = 8, 9, 18
+SCAN, CYCLE = 8, 9
 
 TOPOLOGIES = "serial", "parallel", "assembly-merge", "inspection-split", "rework-loop", "hybrid"
 SENSORS = "thermocouple", "rtd", "accelerometer", "current", "pressure", "encoder"
@@ -44,11 +42,7 @@ def layout(gains: tuple[float, ...] = (0.3, 0.1, 0.03)) -> Layout:
             Block(first=473, size=1),
             Block(first=497, size=2),
         ),
-        traced=(
-            *((number, -1) for number in (0, 1, 2, SCAN, CYCLE, ALARM)),
-            *((PANEL, level) for level in (RUNNING, DOWN)),
-            *((ORDER, level) for level in (REPAIRED,)),
-        ),
+        traced=(*((number, -1) for number in (0, 1, 2, SCAN, CYCLE)), (PANEL, RUNNING), (PANEL, DOWN)),
         gains=gains,
         words="template_id",
         vocabulary=(*TOPOLOGIES, *SENSORS, *PROTOCOLS, *FAULTS),

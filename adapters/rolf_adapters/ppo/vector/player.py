@@ -60,9 +60,10 @@ class Player:
             TypeError: the environment's spaces are of a kind that was not trained on.
             ValueError: the network was trained on other spaces.
         """
-        self._spaces = spaces_in(start.env.observation_space, start.env.action_space, start.variant.env_id)
-        if self._network is None:
-            self._network = restored(self.settings, self._state, self._spaces)
+        spaces = spaces_in(start.env.observation_space, start.env.action_space, start.variant.env_id)
+        if self._network is None or spaces != self._spaces:
+            self._network = restored(self.settings, self._state, spaces)
+        self._spaces = spaces
         self._features = Features(1, self._spaces.observation, self._layout)
         self._previous = np.zeros((1, len(self._spaces.parts)), np.int64)
         self._step = 0

@@ -17,7 +17,7 @@ from rolf_adapters.ppo.vector.features import Features
 from rolf_adapters.ppo.vector.heads import UnitHead, head, sharpen
 from rolf_adapters.ppo.vector.layout import Block, Layout
 from rolf_adapters.ppo.vector.learner import network_for
-from rolf_adapters.ppo.vector.line import CLAIM, REPAIRED, RUNNING, layout
+from rolf_adapters.ppo.vector.line import CLAIM, DOWN, RUNNING, layout
 from rolf_adapters.ppo.vector.network import Network, Seen
 from rolf_adapters.ppo.vector.settings import Policy
 
@@ -45,11 +45,11 @@ def test_the_layout_of_the_line_is_what_its_documentation_says() -> None:
     """The adapter may not import the line, so what it knows of it is written down a second time."""
     made, spec = layout(), linegym.LineEnv().obs_spec
     assert made.entities * made.size == next(each.index for each in spec if each.name == "technician[0].state")
-    for number, name in ((0, "value[0]"), (8, "scan"), (9, "cycle"), (13, "panel"), (14, "order"), (18, "alarm")):
+    for number, name in ((0, "value[0]"), (8, "scan"), (9, "cycle"), (13, "panel"), (14, "order")):
         assert spec[24 * 7 + number].name == f"station[7].{name}"
     assert spec[CLAIM].name == "station[0].claim"
     assert spec[made.size * 3 + made.present].name == "station[3].scan"
-    assert (RUNNING, REPAIRED) == (Panel.RUNNING, Order.DONE)
+    assert (RUNNING, DOWN) == (Panel.RUNNING, Panel.DOWN)
     levels = {spec[number].name: count for number, count in (*made.levels, *made.rest_levels)}
     assert levels["station[0].panel"] == len(Panel)
     assert levels["station[0].order"] == len(Order)

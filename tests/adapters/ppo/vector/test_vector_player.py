@@ -1,0 +1,85 @@
+"""What was learned plays under ``rolf eval`` as it does in training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from rolf.evaluation.policy import Start
+from rolf.variant import Variant
+from rolf_adapters.ppo.config import checked
+from rolf_adapters.ppo.train import train
+from rolf_adapters.ppo.vector.learner import build
+from rolf_adapters.ppo.vector.player import Player, player
+from rolf_adapters.ppo.vector.settings import Environment, Policy, Rollout, Settings, Training
+
+LINE = "linegym:LineEnv-v1"
+IDS = ("serial/rtd/profinet/bearing+sensor:3", "hybrid/rtd/profinet/bearing+network:2")
+
+
+def played(policy: Player, env: gym.Env[Any, Any], variant: Variant, seed: int) -> float:
+    seen, info = env.reset(seed=seed)
+    policy.begin(Start(variant, 0, 1, seen, info, env))
+    total, over = 0.0, False
+    while not over:
+        action = policy.act(seen, info)
+        assert env.action_space.contains(action)
+        seen, reward, terminated, truncated, info = env.step(action)
+        total, over = total + float(reward), terminated or truncated
+    return total
+
+
+def test_plays_a_line_tick_by_tick_as_it_was_trained_in_steps_of_three() -> None:
+    """Bit by bit the same return as in the vector environment, in one episode after the other."""
+    kwargs = {"horizon": 90, "ticks_per_step": 3}
+    settings = Settings(
+        environment=Environment(id=LINE, kwargs=kwargs, variants=IDS),
+        rollout=Rollout(rows=2, steps=30, statistics=30, evaluation_rows=2),
+        policy=Policy(width=16, layout="line", period=30.0),
+        training=Training(iterations=1),
+    )
+    learner = build(settings, seed=0)
+    learner.iterate(0)
+    learner.network.sharpen(50.0)
+    collected = learner._collector.collect(learner.network, 100, [5, 6], options={"variants": [*IDS]}, once=True)
+    wanted = {each.row: each.total for each in collected.episodes}
+    policy = Player(settings, learner.state())
+    learner.close()
+    for row, name in enumerate(IDS):
+        env = gym.make(LINE, variant=name, horizon=90)
+        variant = Variant(LINE, {"variant": name}, 0)
+        assert played(policy, env, variant, 5 + row) == pytest.approx(wanted[row], abs=1e-9)
+        env.close()
+
+
+def test_plays_the_checkpoint_of_a_run(tmp_path: Path) -> None:
+    config = checked(
+        {
+            "experiment": {"kind": "vector"},
+            "environment": {"id": "CartPole-v1"},
+            "rollout": {"rows": 2, "steps": 16, "statistics": 16, "evaluation_rows": 2},
+            "training": {"iterations": 1},
+            "logging": {"tensorboard": False},
+        }
+    )
+    train(config, tmp_path / "run")
+    found = player(str(tmp_path / "run"), name="pole")
+    assert (found.name, found.privileged, found.deterministic) == ("pole", False, True)
+    assert played(found, gym.make("CartPole-v1"), Variant("CartPole-v1", {}, 0), 0) >= 1
+    with pytest.raises(ValueError, match="another network"):
+        played(found, gym.make("Acrobot-v1"), Variant("Acrobot-v1", {}, 0), 0)
+    with pytest.raises(ValueError, match="holds no checkpoint"):
+        player(str(tmp_path))
+
+
+def test_says_whom_it_imitated() -> None:
+    settings = Settings(
+        environment=Environment(id="CartPole-v1"),
+        training=Training.model_validate({"iterations": 2, "imitation": {"teacher": "a:b", "iterations": 1}}),
+    )
+    learner = build(settings, seed=0)
+    assert "after imitating a:b" in Player(settings, learner.state()).description
+    learner.close()
