@@ -160,7 +160,6 @@ def slowly(rolled: dict[str, NDArray[Any]], discount: float, trace: float) -> ND
     return found
 
 
-@settings(deadline=None)
 @given(rollouts(), st.floats(0, 1), st.floats(0, 1))
 def test_agrees_with_the_definition(rolled: dict[str, NDArray[Any]], discount: float, trace: float) -> None:
     found = over_time(**rolled, discount=discount, trace=trace)
@@ -169,7 +168,6 @@ def test_agrees_with_the_definition(rolled: dict[str, NDArray[Any]], discount: f
     np.testing.assert_allclose(found.returns[alive], (found.advantages + rolled["values"])[alive], atol=1e-12)
 
 
-@settings(deadline=None)
 @given(rollouts(), st.floats(0, 1))
 def test_with_a_trace_of_one_returns_are_what_was_paid(rolled: dict[str, NDArray[Any]], discount: float) -> None:
     """Then the critic has no say but at the borders."""
@@ -296,7 +294,7 @@ TOKEN_FACTORS = {"discount": 0.9, "trace": 0.8, "token_discount": 0.95, "token_t
 
 
 @RULES
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(written())
 def test_what_was_not_chosen_takes_no_time(credit: Any, episode: dict[str, Any]) -> None:
     """Prompts and observations neither take time nor are bootstrapped from: without them all is the same."""
@@ -310,7 +308,7 @@ def test_what_was_not_chosen_takes_no_time(credit: Any, episode: dict[str, Any])
 
 
 @RULES
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(written(), st.sampled_from([100.0, NAN, np.inf]))
 def test_values_at_masked_slots_have_no_effect(credit: Any, episode: dict[str, Any], junk: float) -> None:
     spoilt = np.where(episode["chosen"], episode["values"], junk)
@@ -319,7 +317,6 @@ def test_values_at_masked_slots_have_no_effect(credit: Any, episode: dict[str, A
     assert [each.tolist() for each in one] == [each.tolist() for each in other]
 
 
-@settings(deadline=None)
 @given(written())
 def test_turn_credit_is_that_of_turns(episode: dict[str, Any]) -> None:
     """With each turn's first value, and rewards of turns without a choice moved to the turn before."""
@@ -338,7 +335,6 @@ def test_turn_credit_is_that_of_turns(episode: dict[str, Any]) -> None:
     np.testing.assert_allclose(found.advantages[episode["chosen"]], expected, atol=1e-12)
 
 
-@settings(deadline=None)
 @given(written())
 def test_the_first_token_of_a_turn_has_the_turns_advantage_under_bilevel_credit(episode: dict[str, Any]) -> None:
     """With token factors of 1 what lies between first and last token cancels out."""
@@ -347,7 +343,6 @@ def test_the_first_token_of_a_turn_has_the_turns_advantage_under_bilevel_credit(
     np.testing.assert_allclose(both.advantages[turn.valued], turn.advantages[turn.valued], atol=1e-9)
 
 
-@settings(deadline=None)
 @given(written())
 def test_returns_before_any_discount_are_the_rewards_to_come(episode: dict[str, Any]) -> None:
     """Without discount, with traces of 1, every rule agrees that a return is what is still to be paid."""

@@ -177,7 +177,6 @@ def test_divergence_by_hand() -> None:
     assert float(far) == pytest.approx((1 - math.log(2) - 0.5 + math.log(2)) / 2)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-3, 3), min_size=6, max_size=6))
 def test_divergence_is_right_on_average(numbers: list[float]) -> None:
     """Weighed by how often the first policy does each of three things, it is the divergence itself."""
@@ -250,7 +249,7 @@ def drawn(seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 @each_loss
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.sampled_from([NAN, math.inf, -math.inf, 1e30]))
 def test_masked_slots_have_no_effect(loss: Loss, seed: int, junk: float) -> None:
     """Neither on the loss nor on any gradient, though 0 times what is no number is no number."""
@@ -264,7 +263,7 @@ def test_masked_slots_have_no_effect(loss: Loss, seed: int, junk: float) -> None
 
 
 @each_loss
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_a_split_into_micro_batches_has_no_effect(loss: Loss, seed: int) -> None:
     """Losses and gradients of two uneven parts add up to those of the whole, for the number divided by is the whole's.

@@ -22,7 +22,7 @@ def test_moments_by_hand() -> None:
     assert (moments.count, float(moments.mean), float(moments.variance)) == (4, 4, 5)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=6))
 def test_parts_give_what_the_whole_gives(seed: int, sizes: list[int]) -> None:
     """By batches, or each apart and then merged: a spread of 1 round a mean of 10^8 is kept."""

@@ -131,7 +131,6 @@ def test_a_command_is_of_its_furthest_program(command: str, segment: Segment) ->
     assert of_command(command) is segment
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60) | st.text("$(){}[]'\"`;|&<> \nabc-=", max_size=60))
 def test_any_text_is_of_some_segment(text: str) -> None:
     """Models write anything."""
@@ -242,7 +241,7 @@ def test_globally_all_are_compared_and_only_unmasked_ones() -> None:
     assert normalised([2.0, NAN], [0, 0], [1, 0], by="none").tolist() == [2, 0]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32), st.integers(0, 40), st.sampled_from(["segment", "global"]))
 def test_never_not_a_number_and_always_of_scale_one(seed: int, steps: int, by: str) -> None:
     """Whatever the sizes of the segments; masked slots hold NaN and do not matter."""
