@@ -8,7 +8,18 @@ import pytest
 from scripts import EXAMPLES, Checks, run_example
 
 TRAINING = EXAMPLES / "training"
-CHECKS: Checks = {}
+CHECKS: Checks = {
+    "train_terminal_tiny.py": (
+        [
+            "training.iterations=2",
+            "training.warm_start.epochs=4",
+            "rollout.episodes=4",
+            "rollout.evaluation=4",
+            "rollout.environments=2",
+        ],
+        lambda success: 0 <= success <= 1,
+    ),
+}
 """Example -> its arguments for a short run, and what its last line must be."""
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from rolf_adapters.ppo.language.grammar import Path
 from rolf_adapters.ppo.language.policy import LanguagePolicy, padded
 from rolf_adapters.ppo.language.turns import Said, unpacked
+from rolf_adapters.ppo.learner import Diverged
 
 
 @dataclass(slots=True, eq=False)
@@ -53,6 +54,9 @@ def answered(policy: LanguagePolicy, asked: Sequence[Asked], *, end: int, most: 
         end: Id of the token that ends an answer.
         most: Tokens that an answer may have; longer ones are cut.
         rows: Contexts that are answered together.
+
+    Raises:
+        Diverged: what the policy says is no number.
     """
     order = sorted(range(len(asked)), key=lambda index: (len(asked[index].context), index))
     with torch.inference_mode():
@@ -109,6 +113,8 @@ def _spoken(logits: Tensor, values: Tensor, asked: Sequence[Asked]) -> Tensor:
     logps = torch.log_softmax(logits, -1)
     tokens = _drawn(logps, asked)
     likely = logps.gather(1, tokens[:, None])[:, 0]
+    if not (torch.isfinite(likely).all() and torch.isfinite(values).all()):
+        raise Diverged("the model's scores, or the critic's values, are no finite numbers")
     notes = (tokens.tolist(), likely.tolist(), counts.tolist(), values.tolist(), words)
     for each, token, logp, count, value, word in zip(asked, *notes, strict=True):
         each.ids.append(token)
