@@ -43,10 +43,9 @@ TIMES = st.integers(1, 2_000_000_000)
 """[s since 1970]"""
 LONGEST_HOLE = 1 << 20
 """[bytes]"""
-CONTENTS = st.one_of(
-    st.sampled_from([b"", b"x", b"x\n", b"one\ntwo\n", b"no newline", b"\r\n", b"\0", b"\xff\xfe", b"x" * 5_000]),
-    st.binary(max_size=64),
-)
+KNOWN_CONTENTS = (b"", b"x", b"x\n", b"one\ntwo\n", b"no newline", b"\r\n", b"\0", b"\xff\xfe")
+LARGEST_CONTENT = 5_000
+"""More than a page of memory [bytes]."""
 DEEP = 1_000
 """No directory with a longer path is entered: the whole must fit PATH_MAX, 4096 [bytes]."""
 DANGLING = ("nowhere", "nowhere/at/all", ".")
@@ -79,10 +78,15 @@ def file_names() -> st.SearchStrategy[str]:
     return st.one_of(st.just("a"), st.sampled_from(PLAIN_NAMES), st.sampled_from(HOSTILE_NAMES), legal)
 
 
+def contents() -> st.SearchStrategy[bytes]:
+    """Return what stands in files: nothing, text, what is no text, more than a page of memory."""
+    return st.one_of(st.sampled_from([*KNOWN_CONTENTS, b"x" * LARGEST_CONTENT]), st.binary(max_size=64))
+
+
 def files() -> st.SearchStrategy[File]:
     """Return regular files, sparse ones among them."""
-    whole = st.builds(File, CONTENTS, st.sampled_from(MODES), st.just(File.mtime) | TIMES)
-    sparse = st.builds(File, CONTENTS, mtime=TIMES, hole=st.integers(1, LONGEST_HOLE))
+    whole = st.builds(File, contents(), st.sampled_from(MODES), st.just(File.mtime) | TIMES)
+    sparse = st.builds(File, contents(), mtime=TIMES, hole=st.integers(1, LONGEST_HOLE))
     return st.one_of(whole, sparse)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from rolf.strategies.file_trees import CONTENTS, DIRECTORY_MODES, LONGEST_HOLE, MODES, TIMES, file_names, files
+from rolf.strategies.file_trees import DIRECTORY_MODES, LONGEST_HOLE, MODES, TIMES, contents, file_names, files
 from rolf.strategies.mutation import (
     BreakLink,
     ChangeMode,
@@ -106,7 +106,7 @@ def mutations(tree: Tree, *, min_size: int = 1, max_size: int = 6) -> st.SearchS
         st.integers(0, 19),
         st.integers(0, 19),
         file_names(),
-        CONTENTS,
+        contents(),
         st.integers(0, 100),
         st.one_of(st.integers(0, 100), st.integers(0, LONGEST_HOLE)),
         st.sampled_from(MODES),
