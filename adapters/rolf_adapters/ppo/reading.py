@@ -29,10 +29,9 @@ class Written:
 
     def place(self, path: Path) -> str:
         """Return where a value was written, or the nearest that holds it."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.places:
-                return self.places[path[:length]]
-        return self.name
+        above = [path[:length] for length in range(len(path), 0, -1)]
+        below = [inner for inner in self.places if inner[: len(path)] == path]  # of a group that --set has begun
+        return next((self.places[each] for each in above[:1] + below + above if each in self.places), self.name)
 
 
 class _Loader(yaml.SafeLoader):

@@ -12,6 +12,7 @@ from small_learner import small_config
 from rolf_adapters.ppo.config import KINDS, checked, read, schema
 from rolf_adapters.ppo.reading import ConfigError, parsed, value
 
+EXAMPLES = Path(__file__).parents[3] / "examples" / "training"
 TEXT = """\
 experiment:
   kind: small_learner
@@ -160,6 +161,7 @@ def test_overrides_take_the_place_of_what_the_file_says(file: Path) -> None:
     [
         ("training.learning_rat=1e-3", "--set training.learning_rat: training.learning_rat: there is no such key; did"),
         ("training.learning_rate=quick", "--set training.learning_rate: training.learning_rate is 'quick'; it should"),
+        ("trainig.iterations=3", "--set trainig.iterations: trainig: there is no such key; did you mean 'training'?"),
         ("training.iterations", "--set 'training.iterations' is not written as group.key=value"),
         ("training..iterations=3", "is not written as group.key=value"),
         ("experiment.seed.low=3", "experiment.seed is 7 and holds no keys; set it whole"),
@@ -212,3 +214,9 @@ def test_every_key_that_comes_along_is_explained(kind: str) -> None:
         if not told.get("description")
     ]
     assert silent == []
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_example_is_a_configuration(path: Path) -> None:
+    """It is what people begin with."""
+    assert read(path).experiment.kind in KINDS
