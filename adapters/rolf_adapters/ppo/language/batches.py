@@ -105,12 +105,13 @@ def scored(policy: LanguagePolicy, samples: Sequence[Sample]) -> Scored:
     hidden = policy.read(padded([each.ids.tolist() for each in samples])).hidden
     rows = torch.from_numpy(np.repeat(np.arange(len(samples)), [len(each.places) for each in samples]))
     # What predicts a token is what was known before it.
-    before = hidden[rows, joined(samples, "places") - 1]
+    last = joined(samples, "places") - 1
+    before, noticed = hidden[rows, last], policy.critic.noticed(hidden).cumsum(1)[rows, last]
     logits = policy.logits(before)
     allowed = _allowed(samples, policy.vocabulary)
     tokens = torch.from_numpy(np.concatenate([each.ids[each.places] for each in samples]))
     logps = possible(logits, allowed).gather(1, tokens[:, None])[:, 0]
-    return Scored(logits, allowed, logps, policy.values(before))
+    return Scored(logits, allowed, logps, policy.critic(before, noticed))
 
 
 def joined(samples: Sequence[Sample], name: str) -> Any:

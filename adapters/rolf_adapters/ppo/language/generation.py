@@ -73,7 +73,9 @@ def valued(policy: LanguagePolicy, contexts: Sequence[Sequence[int]], *, rows: i
         last = torch.tensor([len(context) - 1 for context in part])
         with torch.inference_mode():
             hidden = policy.read(padded(part)).hidden
-            found += policy.values(hidden[torch.arange(len(part)), last]).tolist()
+            noticed = policy.critic.noticed(hidden).cumsum(1)
+            each = torch.arange(len(part))
+            found += policy.critic(hidden[each, last], noticed[each, last]).tolist()
     return found
 
 
@@ -83,13 +85,17 @@ def _answer(policy: LanguagePolicy, asked: Sequence[Asked], end: int, most: int)
     ids = padded([each.context for each in asked], left=True)
     seen = (torch.arange(ids.shape[1])[None] >= ids.shape[1] - lengths[:, None]).long()
     places = (seen.cumsum(1) - 1).clamp(min=0)
-    cache = None
+    cache, noticed = None, torch.zeros(len(asked), 1)
     going = list(range(len(asked)))
     for number in range(most):
         read = policy.read(ids, attention_mask=seen, position_ids=places, past_key_values=cache, use_cache=True)
         cache = read.cache
+        # Of the first tokens some fill up; what the model makes of those may be no number.
+        real = seen[:, -ids.shape[1] :, None].bool()
+        noticed = noticed + policy.critic.noticed(read.hidden).masked_fill(~real, 0.0).sum(1)
         hidden = read.hidden[going, -1]
-        spoken = _spoken(policy.logits(hidden), policy.values(hidden), [asked[row] for row in going])
+        values = policy.critic(hidden, noticed[going])
+        spoken = _spoken(policy.logits(hidden), values, [asked[row] for row in going])
         following = torch.zeros(len(asked), 1, dtype=torch.long)
         following[going, 0] = spoken
         going = [row for row, token in zip(going, spoken.tolist(), strict=True) if token != end]

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rolf_adapters.ppo import seeds
+from rolf_adapters.ppo.language.critic import Critic
 
 PROBE = 8
 """Tokens on which it is seen whether the model's parts make up the model."""
@@ -55,9 +56,7 @@ class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked wher
         self.vocabulary = int(self._head.weight.shape[0])
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seeds.number(seed, "critic"))
-            self.critic = nn.Sequential(nn.Linear(self._head.weight.shape[1], width), nn.Tanh(), nn.Linear(width, 1))
-        nn.init.zeros_(self.critic[2].weight)  # it begins by expecting nothing
-        nn.init.zeros_(self.critic[2].bias)
+            self.critic = Critic(int(self._head.weight.shape[1]), width)
         for parameter in self.model.parameters():
             parameter.requires_grad_(layers is None)
         for part in () if layers is None else _upper(self._body, layers):
@@ -84,14 +83,6 @@ class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked wher
         """Return the scores of the next token, ``(..., vocabulary)``."""
         scores: Tensor = self._head(hidden).float() / self.temperature
         return scores
-
-    def values(self, hidden: Tensor) -> Tensor:
-        """Return what is to be expected after tokens with these hidden states, ``(...)``.
-
-        The critic reads the model and does not change it.
-        """
-        worth: Tensor = self.critic(hidden.detach().float()).squeeze(-1)
-        return worth
 
     def trained(self) -> Iterator[tuple[str, nn.Parameter]]:
         """Yield the parameters that are trained, by name."""

@@ -89,7 +89,7 @@ def test_a_step_limit_may_be_a_part_of_the_task(policy: LanguagePolicy, pool: Po
     """Then nothing is to be expected beyond it; otherwise the critic says what is."""
     ends = play(collector(policy, pool, reward=Reward(limit_ends=True)), 3)
     assert all(episode.terminated and episode.final == 0.0 for episode in ends.played)
-    bias = policy.critic[2].bias
+    bias = policy.critic.worth.bias
     bias.data.fill_(0.5)
     cut = play(collector(policy, pool), 3)
     bias.data.zero_()

@@ -108,8 +108,8 @@ def test_a_state_of_something_else_is_refused(learner: LanguageLearner) -> None:
     before = learner.state()
     with pytest.raises(ValueError, match="is of kind 'vector'"):
         learner.load(State({}, {"kind": "vector"}))
-    tensors = {**before.tensors, "policy/critic.0.bias": torch.zeros(3)}
-    with pytest.raises(ValueError, match=r"critic\.0\.bias has the shape \(3,\) there and \(64,\) here"):
+    tensors = {**before.tensors, "policy/critic.hidden.bias": torch.zeros(3)}
+    with pytest.raises(ValueError, match=r"critic\.hidden\.bias has the shape \(3,\) there and \(64,\) here"):
         learner.load(State(tensors, before.values))
     part = LanguageLearner(settings(layers=2), *tiny(seed=4), seed=4)
     with pytest.raises(ValueError, match="the state is of another model"):
@@ -132,7 +132,7 @@ def test_frozen_weights_are_no_part_of_the_state() -> None:
 def test_a_model_that_has_gone_bad_is_told_as_diverged(part: str) -> None:
     """The loop goes back to a checkpoint; it must learn of it before anything is overwritten."""
     learner = LanguageLearner(settings(warm=None), *tiny(seed=4), seed=4)
-    weight = learner.policy.critic[2].bias if part == "critic" else learner.policy.model.model.norm.weight
+    weight = learner.policy.critic.worth.bias if part == "critic" else learner.policy.model.model.norm.weight
     try:
         with torch.no_grad():
             weight.fill_(torch.nan)
