@@ -100,7 +100,7 @@ def _progress(every: int) -> Iterator[Callable[[News], None]]:
         yield lambda _: None
         return
     if not sys.stderr.isatty():
-        yield Lines(every).tell
+        yield _Lines(every).tell
         return
     from rich.console import Console
     from rich.progress import (
@@ -126,12 +126,12 @@ def _progress(every: int) -> Iterator[Callable[[News], None]]:
             if news.message:
                 bar.console.print(news.message, markup=False, highlight=False)
             else:
-                bar.update(task, total=news.iterations, completed=news.done, description=told(news))
+                bar.update(task, total=news.iterations, completed=news.done, description=_shown(news))
 
         yield report
 
 
-class Lines:
+class _Lines:
     """Progress as lines on stderr.
 
     Args:
@@ -150,10 +150,10 @@ class Lines:
             click.echo(f"goes on after {news.done} of {news.iterations} iterations", err=True)
         elif news.values and (news.done % self._every == 0 or news.done == news.iterations):
             seconds = time.monotonic() - self._began
-            click.echo(f"{news.done} of {news.iterations} iterations, {seconds:.0f} s: {told(news)}", err=True)
+            click.echo(f"{news.done} of {news.iterations} iterations, {seconds:.0f} s: {_shown(news)}", err=True)
 
 
-def told(news: News) -> str:
+def _shown(news: News) -> str:
     """Return what matters most of what was measured."""
     found = ((name, news.values[name]) for name in SHOWN if name in news.values)
     return ", ".join(f"{name} {value:.4g}" for name, value in found if value == value)
