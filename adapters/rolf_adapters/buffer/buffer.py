@@ -20,9 +20,7 @@ from rolf_adapters.buffer.graph import Graph
 from rolf_adapters.buffer.index import index_folder
 from rolf_adapters.buffer.key import Key
 from rolf_adapters.buffer.layout import Pending
-from rolf_adapters.buffer.priority import priorities
 from rolf_adapters.buffer.sampling import UNIFORM, Sample, Sampling
-from rolf_adapters.buffer.segments import Place
 from rolf_adapters.buffer.store import Store
 from rolf_adapters.buffer.table import Table
 
@@ -32,7 +30,6 @@ BATCH = 1_000
 """Episodes that are committed together, unless `commit` is called before."""
 LARGEST_BATCH = 32 << 20
 """What they may take in memory [bytes]."""
-_NOWHERE = Place(0, 0, 0)
 
 
 class TrajectoryBuffer:
@@ -135,10 +132,8 @@ class TrajectoryBuffer:
         key = Key(episode.env_id, 0, episode.timestamp)
         if key in self._waiting or self._store.find(key) is not None:
             raise DuplicateKey(f"{key} is there already; give each episode of an environment a time of its own")
-        values = priorities(episode.graph, np.asarray(episode.rewards, np.float64))
-        body = encode(episode)
-        entry = Entry(_NOWHERE, episode.env_id, episode.timestamp, values, episode.graph)
-        self._pending.append(Pending(body, entry))
+        body, rewards = encode(episode), np.array(episode.rewards, np.float64)
+        self._pending.append(Pending(body, episode.env_id, episode.timestamp, rewards, episode.graph))
         self._waiting.add(key)
         self._bytes += len(body)
         number = self._store.extent.next + len(self._pending) - 1

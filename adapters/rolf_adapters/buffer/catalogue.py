@@ -24,7 +24,7 @@ from rolf_adapters.buffer.index import Index
 from rolf_adapters.buffer.key import Key
 from rolf_adapters.buffer.segments import Place
 
-_ENTRY = struct.Struct("<IIQQQIHH")
+_ENTRY = struct.Struct("<IIQQQIHI")
 """Segment, steps, offset, length, time, edges; lengths of the environment's id and of the names of edges."""
 _NUMBER = struct.Struct(">Q")
 _EXTENT = b"m"
@@ -48,11 +48,12 @@ class Entry(NamedTuple):
     def packed(self) -> bytes:
         """Return it as bytes."""
         env_id, names = self.env_id.encode(), json.dumps(self.graph.names).encode() if len(self.graph) else b""
+        segment, offset, length = self.place
         head = _ENTRY.pack(
-            self.place.segment,
+            segment,
             len(self.priorities),
-            self.place.offset,
-            self.place.length,
+            offset,
+            length,
             self.timestamp,
             len(self.graph),
             len(env_id),

@@ -11,7 +11,7 @@ import json
 import struct
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,21 +29,9 @@ _MOST_LAYOUTS = 4_096
 STATES, ACTIONS, EXTRAS, REWARDS, GRAPH = GROUPS = ("states", "actions", "extras", "rewards", "graph")
 
 
-class _Field(NamedTuple):
-    """One array in the bytes of an episode."""
-
-    group: str
-    name: str
-    kind: str
-    """``array``, or what a ragged column holds: ``text``, ``bytes``, ``arrays``; ``ends`` says where its rows end."""
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-
-
-class _Layout(NamedTuple):
-    fields: tuple[_Field, ...]
-    names: tuple[str, ...]
-    """Kinds of edges."""
+_Field: TypeAlias = tuple[str, str, str, np.dtype[Any], tuple[int, ...]]
+"""Group, name, kind, dtype and shape of an array. The kind is ``array``, or what a ragged column holds: ``text``,
+``bytes`` or ``arrays``; before it comes ``ends``, where its rows end."""
 
 
 class _Step(NamedTuple):
@@ -58,7 +46,7 @@ class _Step(NamedTuple):
     """With what fills it up to a multiple of 8 [bytes]."""
 
 
-_written: dict[_Layout, bytes] = {}
+_written: dict[tuple[tuple[_Field, ...], tuple[str, ...]], bytes] = {}
 _read: dict[bytes, tuple[list[_Step], tuple[str, ...]]] = {}
 
 
@@ -76,7 +64,7 @@ def encode(episode: Episode) -> bytes:
     _add(fields, arrays, REWARDS, "", np.asarray(episode.rewards, np.float64))
     if len(episode.graph):
         _add(fields, arrays, GRAPH, "", episode.graph.edges)
-    layout = _layout_bytes(_Layout(tuple(fields), episode.graph.names))
+    layout = _layout(tuple(fields), episode.graph.names)
     env_id = episode.env_id.encode()
     head = _HEAD.pack(episode.timestamp, _TERMINATED if episode.terminated else 0, len(env_id), len(layout))
     chunks: list[Any] = [head, env_id, layout, bytes(-(len(head) + len(env_id) + len(layout)) % 8)]
@@ -90,14 +78,14 @@ def encode(episode: Episode) -> bytes:
 def _add(fields: list[_Field], arrays: list[NDArray[Any]], group: str, name: str, column: Column) -> None:
     if isinstance(column, np.ndarray):
         _check_dtype(group, name, column.dtype)
-        fields.append(_Field(group, name, "array", column.dtype, column.shape))
+        fields.append((group, name, "array", column.dtype, column.shape))
         arrays.append(column)
         return
     kind, rows = _rows(group, name, column)
     ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
     data = np.concatenate(rows)
-    fields.append(_Field(group, name, "ends", ends.dtype, ends.shape))
-    fields.append(_Field(group, name, kind, data.dtype, data.shape))
+    fields.append((group, name, "ends", ends.dtype, ends.shape))
+    fields.append((group, name, kind, data.dtype, data.shape))
     arrays += [ends, data]
 
 
@@ -126,14 +114,14 @@ def _check_dtype(group: str, name: str, dtype: np.dtype[Any]) -> None:
         raise TypeError(f"{group}[{name!r}] has dtype {dtype}; allowed are truth values, whole numbers and floats")
 
 
-def _layout_bytes(layout: _Layout) -> bytes:
-    known = _written.get(layout)
+def _layout(fields: tuple[_Field, ...], names: tuple[str, ...]) -> bytes:
+    known = _written.get((fields, names))
     if known is None:
-        said = [[field.group, field.name, field.kind, field.dtype.str, field.shape] for field in layout.fields]
-        known = json.dumps([layout.names, said], separators=(",", ":"), ensure_ascii=True).encode()
+        said = [[group, name, kind, dtype.str, shape] for group, name, kind, dtype, shape in fields]
+        known = json.dumps([names, said], separators=(",", ":"), ensure_ascii=True).encode()
         if len(_written) >= _MOST_LAYOUTS:  # texts of ever new lengths have ever new layouts
             _written.clear()
-        _written[layout] = known
+        _written[fields, names] = known
     return known
 
 

@@ -25,9 +25,9 @@ class Edge(NamedTuple):
     """How it depends on it: ``"alarm"``, ``"file"`` …"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen, as an `Episode` is not
 class Graph:
-    """The edges of an episode; iterating over it yields them as `Edge`."""
+    """The edges of an episode; iterating over it yields them as `Edge`. Not to be changed."""
 
     edges: NDArray[np.uint32]
     """(edges, 3) cause, effect, and which of the names; sorted."""

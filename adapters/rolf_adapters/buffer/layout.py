@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rolf_adapters.buffer import framing
 from rolf_adapters.buffer.catalogue import Entry
 from rolf_adapters.buffer.extent import Extent
+from rolf_adapters.buffer.graph import Graph
+from rolf_adapters.buffer.priority import priorities
 from rolf_adapters.buffer.segments import Place, Run
 
 
@@ -16,8 +21,10 @@ class Pending(NamedTuple):
     """An episode that is to be written."""
 
     body: bytes
-    entry: Entry
-    """Its place is not known yet."""
+    env_id: str
+    timestamp: int
+    rewards: NDArray[np.float64]
+    graph: Graph
 
 
 class Tail(NamedTuple):
@@ -51,7 +58,8 @@ def lay_out(pending: Sequence[Pending], extent: Extent, tail: Tail, segment_size
     firsts, offsets = dict(tail.firsts), list(tail.offsets)
     entries: list[Entry] = []
     runs = [Run(segment, offset, [])]
-    for body, entry in pending:
+    values = priorities([each.graph for each in pending], [each.rewards for each in pending])
+    for (body, env_id, timestamp, _, graph), worth in zip(pending, values, strict=True):
         if offset > framing.HEADER_SIZE and offset + framing.size(len(body)) > segment_size:
             runs[-1].chunks.append(framing.seal(offsets))
             segment, offset, offsets = segment + 1, 0, []
@@ -60,7 +68,7 @@ def lay_out(pending: Sequence[Pending], extent: Extent, tail: Tail, segment_size
             runs[-1].chunks.append(framing.header(segment, number))
             offset = framing.HEADER_SIZE
         firsts.setdefault(segment, number)
-        entries.append(entry._replace(place=Place(segment, offset, len(body))))
+        entries.append(Entry(Place(segment, offset, len(body)), env_id, timestamp, worth, graph))
         runs[-1].chunks.extend(framing.framed(number, body))
         offsets.append(offset)
         offset += framing.size(len(body))

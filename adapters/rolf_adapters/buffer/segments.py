@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from rolf_adapters.buffer import framing
 from rolf_adapters.buffer.errors import BufferFull, Damaged, Gone
 
+_VECTOR = 1_000
+"""Chunks that are written at once: the kernel takes 1 024 (IOV_MAX of limits.h)."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -83,10 +85,9 @@ class Segments:
         try:
             if os.fstat(descriptor).st_size > run.offset:  # what a commit that failed has left
                 os.ftruncate(descriptor, run.offset)
-            data, at = memoryview(b"".join(run.chunks)), run.offset
-            while data:
-                written = os.pwrite(descriptor, data, at)
-                data, at = data[written:], at + written
+            at = run.offset
+            for start in range(0, len(run.chunks), _VECTOR):
+                at = _written(descriptor, run.chunks[start : start + _VECTOR], at)
             os.fdatasync(descriptor)
         finally:
             os.close(descriptor)
@@ -167,3 +168,14 @@ class Segments:
         except ValueError as error:  # an empty file cannot be mapped
             raise Damaged(f"{str(self.path(segment))!r} is empty") from error
         return self._maps[segment]
+
+
+def _written(descriptor: int, chunks: list[bytes], at: int) -> int:
+    """Write chunks at a place of a file; return where they end."""
+    size = sum(map(len, chunks))
+    rest = size - os.pwritev(descriptor, chunks, at)
+    if rest:  # a disk that is nearly full, or a signal
+        data = memoryview(b"".join(chunks))
+        while rest:
+            rest -= os.pwrite(descriptor, data[size - rest :], at + size - rest)
+    return at + size

@@ -70,9 +70,8 @@ class Store:
         puts: list[tuple[bytes, bytes]] = []
         for number, place in found:
             episode = self.read(place, number)
-            values = priorities(episode.graph, episode.rewards)
-            entry = Entry(place, episode.env_id, episode.timestamp, values, episode.graph)
-            puts += catalogue.puts(number, entry)
+            (worth,) = priorities([episode.graph], [episode.rewards])
+            puts += catalogue.puts(number, Entry(place, episode.env_id, episode.timestamp, worth, episode.graph))
         fresh = replace(extent, next=extent.next + len(found), segment=segment, offset=offset)
         if fresh != self.extent:
             self.index.write([*puts, catalogue.put_extent(fresh)], [])

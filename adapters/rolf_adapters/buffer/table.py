@@ -13,6 +13,8 @@ from rolf_adapters.buffer.segments import Place
 from rolf_adapters.buffer.sumtree import SumTree
 
 _ROW = np.dtype([("segment", "u4"), ("offset", "u8"), ("length", "u8"), ("steps", "i8"), ("least", "f8")])
+_TOGETHER = 4_096
+"""Episodes that are added at once."""
 
 
 class Table:
@@ -77,21 +79,28 @@ class Table:
         self.extend(entries)
 
     def extend(self, entries: Iterable[Entry]) -> None:
-        """Add episodes at the end."""
-        rows, weights = [], []
-        for entry in entries:
-            each = self.preference(entry.priorities)
-            weights.append(float(each.cumsum()[-1]))  # in order, as it is drawn from
-            rows.append((*entry.place, len(each), float(each.min())))
-        if self.count + len(rows) > len(self._rows):
-            grown = np.zeros(max(2 * len(self._rows), self.count + len(rows)), _ROW)
+        """Add episodes at the end; all of them, or none where the iteration fails."""
+        given = [(entry.place, entry.priorities) for entry in entries]
+        if self.count + len(given) > len(self._rows):
+            grown = np.zeros(max(2 * len(self._rows), self.count + len(given)), _ROW)
             grown[: self.count] = self.rows
             self._rows = grown
-        if rows:
-            self._rows[self.count : self.count + len(rows)] = rows
-        self.count += len(rows)
-        self.tree.extend(np.array(weights))
+        for start in range(0, len(given), _TOGETHER):
+            self._extend(given[start : start + _TOGETHER])
         self._ends = None
+
+    def _extend(self, given: list[tuple[Place, NDArray[np.float32]]]) -> None:
+        lengths = np.array([len(values) for _, values in given])
+        starts = np.cumsum(lengths) - lengths
+        weights = self.preference(np.concatenate([values for _, values in given]))
+        rows = self._rows[self.count : self.count + len(given)]
+        for name, column in zip(Place._fields, zip(*(place for place, _ in given), strict=True), strict=True):
+            rows[name] = column
+        rows["steps"], rows["least"] = lengths, np.minimum.reduceat(weights, starts)
+        self.count += len(given)
+        # One after the other, as they are drawn from: a sum in another order would have other bits.
+        sums = [float(each.cumsum()[-1]) for each in np.split(weights, starts[1:])]
+        self.tree.extend(np.array(sums))
 
     def drop(self, first: int) -> None:
         """Forget all before an episode."""

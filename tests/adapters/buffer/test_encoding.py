@@ -40,7 +40,7 @@ def columns(rows: int) -> st.SearchStrategy[dict[str, Column]]:
 def test_an_episode_comes_back_as_it_was(data: st.DataObject) -> None:
     """Whatever its columns are called and hold, surrogates and empty arrays included."""
     steps = data.draw(st.integers(1, 4))
-    rewards = data.draw(arrays.arrays(np.float64, steps, elements={"allow_nan": False}))
+    rewards = data.draw(arrays.arrays(np.float64, steps, elements={"allow_nan": False, "allow_infinity": False}))
     given_ = Episode(
         data.draw(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)),
         data.draw(st.integers(0, 2**63 - 1)),
@@ -99,8 +99,11 @@ def test_bytes_that_are_no_episode_are_damage() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
+        ({"rewards": [0.0, 1.0, 0.0]}, TypeError, "rewards are of type list"),
         ({"rewards": np.zeros(0)}, ValueError, "at least one"),
         ({"rewards": np.zeros((3, 1))}, ValueError, "shape"),
+        ({"rewards": np.array([0.0, np.nan, 0.0])}, ValueError, "not finite"),
+        ({"rewards": np.array([0.0, np.inf, -np.inf])}, ValueError, "not finite"),
         ({"states": {"s": np.zeros((3, 2))}}, ValueError, r"states\['s'\] has 3 rows; give T \+ 1 = 4"),
         ({"actions": {"a": np.zeros(4)}}, ValueError, r"actions\['a'\] has 4 rows; give T = 3"),
         ({"extras": {"x": ["a"]}}, ValueError, r"extras\['x'\] has 1 rows"),
@@ -117,6 +120,7 @@ def test_what_is_no_episode_is_refused(change: dict[str, Any], error: type[Excep
     assert len(episode(8)) > 3
     sound = Episode("e", 0, {"s": np.zeros((4, 2))}, {"a": np.zeros(3)}, np.zeros(3))
     check(sound)
+    check(dataclasses.replace(sound, rewards=np.array([1e308, 1e308, 0.0])))
     with pytest.raises(error, match=told):
         check(dataclasses.replace(sound, **change))
 
