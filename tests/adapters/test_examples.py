@@ -9,6 +9,18 @@ from scripts import EXAMPLES, Checks, run_example
 
 TRAINING = EXAMPLES / "training"
 CHECKS: Checks = {
+    "train_line.py": (
+        [
+            "training.iterations=2",
+            "training.imitation.iterations=1",
+            "rollout.rows=4",
+            "rollout.steps=20",
+            "rollout.statistics=20",
+            "rollout.evaluation_rows=2",
+            "--lines=2",
+        ],
+        lambda score: -5 < score < 1.5,
+    ),
     "train_terminal_tiny.py": (
         [
             "training.iterations=2",

@@ -32,8 +32,23 @@ def drawn(chances: Tensor, parts: tuple[int, ...], generator: torch.Generator) -
     return torch.stack(found, dim=1)
 
 
-def likeliest(chances: Tensor, parts: tuple[int, ...]) -> Tensor:  # (n, parts)
-    """Return the likeliest action for each row."""
+def likeliest(chances: Tensor, parts: tuple[int, ...], groups: Tensor | None = None) -> Tensor:  # (n, parts)
+    """Return the likeliest action for each row.
+
+    With groups, it is that of the likeliest group: ten claims about one alarm share what speaks for answering it, and
+    none of them alone need be likelier than to do nothing.
+
+    Args:
+        chances: (n, actions) log-probabilities.
+        parts: Actions of each part.
+        groups: (actions,) the group of each action, from 0; only where actions have one part.
+    """
+    if groups is not None:
+        shares = chances.exp()
+        count = int(groups.max()) + 1
+        together = torch.zeros(len(shares), count).index_add_(1, groups, shares)
+        within = groups[None] == together.argmax(dim=1, keepdim=True)
+        return torch.where(within, shares, -1.0).argmax(dim=1, keepdim=True)
     return torch.stack([each.argmax(dim=1) for each in chances.split(parts, dim=1)], dim=1)
 
 

@@ -279,7 +279,11 @@ class _Run:
         parts = self.collector.parts
         logits, values = self.network(self.seen())
         chances = log_chances(logits, torch.from_numpy(self.allowed), parts)
-        chosen = likeliest(chances, parts) if self.generator is None else drawn(chances, parts, self.generator)
+        chosen = (
+            likeliest(chances, parts, self.network.groups)
+            if self.generator is None
+            else drawn(chances, parts, self.generator)
+        )
         if self.teacher is not None:
             kept.taught[step] = self.collector.parts_of(self.teacher.act(self.observations, self.infos))
             if self.guided is not None:

@@ -1,7 +1,8 @@
 """Export: the actor as an ONNX model, with a file beside it that says how to use it (extra ``export``).
 
 The model takes what `rolf_adapters.ppo.vector.features` makes of observations, not normalised: normalisation is a part
-of it. It returns logits, very small ones where an action is not possible, and the value. How well it agrees with the
+of it. It returns logits, very small ones where an action is not possible, and the value; ``groups`` in the file beside
+it says which actions are one decision (`rolf_adapters.ppo.vector.choice.likeliest`). How well it agrees with the
 network, and how long an answer takes, is measured and written down (`Checked`).
 """
 
@@ -112,6 +113,7 @@ def written(
         "schema": schema,
         "schema_sha256": hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest(),
         "normalisation": {"mean": network.mean.tolist(), "scale": network.scale.tolist(), "in_model": True},
+        "groups": None if network.groups is None else network.groups.tolist(),
         "action_names": list(action_names),
         "model_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "checked": asdict(checked),

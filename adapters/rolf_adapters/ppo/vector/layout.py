@@ -54,6 +54,8 @@ class Layout(Group):
     """Numbers of the observation that name entities."""
     actions: tuple[Block, ...] = ()
     """Actions about an entity; the others are about the whole."""
+    together: tuple[tuple[int, int], ...] = ()
+    """Actions about the whole that are one decision and its details, such as which part to order: (first, count)."""
     traced: tuple[tuple[int, int], ...] = ()
     """Numbers of an entity that are also shown as they were of late: (number, -1), or (number, level): how often it was
     at that level."""

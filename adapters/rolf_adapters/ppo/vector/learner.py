@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from rolf_adapters.ppo import control, credit, parallel, seeds, segments
 from rolf_adapters.ppo.curiosity import Curiosity
 from rolf_adapters.ppo.learner import State
 from rolf_adapters.ppo.vector.choosing import Choosing
-from rolf_adapters.ppo.vector.collector import Collected, Collector, Telling
+from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Telling
 from rolf_adapters.ppo.vector.keeping import loaded, named, state_of
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.line import layout as line_layout
@@ -202,12 +202,32 @@ class VectorLearner:
         if self._tests is None:
             self._tests = self._collecting(made(world.id, rows, world.kwargs))
         known = variants_of(world.id, world.test_split) if world.test_split else self.choosing.known
-        options = {"variants": [known[row % len(known)] for row in range(rows)]} if known else None
         chosen = [seeds.number(self.seed, "evaluation", row) for row in range(rows)]
-        kept = self._tests.collect(self.network, LONGEST, chosen, options=options, once=True)
-        first = {each.row: each for each in reversed(kept.episodes)}  # the first of each row
-        told = of_episodes([tuple(each) for each in first.values()], 0)
+        played = self._played(self._tests, [known[row % len(known)] for row in range(rows)] if known else [], chosen)
+        told = of_episodes([tuple(each) for each in played], 0)
         return {name.replace("rollout/", "evaluation/"): value for name, value in told.items()}
+
+    def play(self, variants: Sequence[str], row_seeds: Iterable[int], kwargs: Mapping[str, Any]) -> list[float]:
+        """Return the return of an episode of each variant, played greedily and all at once.
+
+        Args:
+            variants: What ``reset`` is given of each episode.
+            row_seeds: Of each episode.
+            kwargs: For the environment, besides those that were trained with: ``{"evaluation": True}``.
+        """
+        world = self.settings.environment
+        tests = self._collecting(made(world.id, len(variants), {**world.kwargs, **kwargs}))
+        try:
+            return [each.total for each in self._played(tests, variants, [*row_seeds])]
+        finally:
+            tests.envs.close()
+
+    def _played(self, tests: Collector, variants: Sequence[str], chosen: Sequence[int]) -> list[Episode]:
+        """Play an episode in every row, greedily; return them by row."""
+        options = {"variants": [*variants]} if variants else None
+        kept = tests.collect(self.network, LONGEST, chosen, options=options, once=True)
+        first = {each.row: each for each in reversed(kept.episodes)}
+        return [first[row] for row in sorted(first)]
 
     # ---- state
 

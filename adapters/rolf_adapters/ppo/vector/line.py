@@ -42,6 +42,7 @@ def layout(gains: tuple[float, ...] = (0.3, 0.1, 0.03)) -> Layout:
             Block(first=473, size=1),
             Block(first=497, size=2),
         ),
+        together=((313, 16),),
         traced=(*((number, -1) for number in (0, 1, 2, SCAN, CYCLE)), (PANEL, RUNNING), (PANEL, DOWN)),
         gains=gains,
         words="template_id",

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rolf_adapters.ppo.vector.heads import head, sharpen
-from rolf_adapters.ppo.vector.layout import Layout
+from rolf_adapters.ppo.vector.layout import Block, Layout
 from rolf_adapters.ppo.vector.settings import Policy
 
 FAR = 10.0
@@ -90,6 +90,12 @@ class Network(nn.Module):  # type: ignore[misc] # see heads.py
         logits, values = self.body(seen, self.normalised(seen.features))
         return logits, values
 
+    @property
+    def groups(self) -> Tensor | None:
+        """The group of each action, (actions,); None: they are in none. See `choice.likeliest`."""
+        found: Tensor | None = getattr(self.body, "groups", None)
+        return found
+
     def sharpen(self, factor: float) -> None:
         """Multiply all logits by a factor from now on."""
         for each in self.body.heads():
@@ -138,6 +144,7 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
         self.observation = size.observation
         self.context = Context(size, policy)
         self.order = _order(layout, sum(size.parts))
+        self.register_buffer("groups", torch.tensor(_groups(layout, sum(size.parts))), persistent=False)
         self._register(layout, size)
         width = policy.width
         levels, rest_levels = (sum(n for _, n in each) for each in (layout.levels, layout.rest_levels))
@@ -244,20 +251,43 @@ def _levels(columns: Tensor, steps: Tensor, values: Tensor) -> Tensor:
     return (torch.round(columns * steps) == values).to(columns.dtype)
 
 
+def _action(block: Block, entities: int, entity: int, kind: int) -> int:
+    """Return the flat action of a kind about an entity."""
+    return block.first + (entity * block.size + kind if block.order == "entity" else kind * entities + entity)
+
+
 def _order(layout: Layout, actions: int) -> list[int]:
     """Return the flat actions in the order of the heads: entity by entity, then those about the whole."""
     of: list[list[int]] = [[] for _ in range(layout.entities)]
     for block in layout.actions:
         for entity in range(layout.entities):
             for kind in range(block.size):
-                inner = entity * block.size + kind if block.order == "entity" else kind * layout.entities + entity
-                of[entity].append(block.first + inner)
+                of[entity].append(_action(block, layout.entities, entity, kind))
     named = [action for each in of for action in each]
     if len(set(named)) != len(named) or (named and max(named) >= actions):
         raise ValueError(
             f"the layout's blocks of actions overlap or go beyond the {actions} that there are: {layout.actions!r}"
         )
     return named + sorted(set(range(actions)) - set(named))
+
+
+def _groups(layout: Layout, actions: int) -> list[int]:
+    """Return the group of each flat action: those of a block about an entity, those of a run, each other one alone."""
+    groups = [-1] * actions
+    number = 0
+    for block in layout.actions:
+        for entity in range(layout.entities):
+            for kind in range(block.size):
+                groups[_action(block, layout.entities, entity, kind)] = number
+            number += 1
+    for first, count in layout.together:
+        groups[first : first + count] = [number] * count
+        number += 1
+    for action in range(actions):
+        if groups[action] < 0:
+            groups[action] = number
+            number += 1
+    return groups
 
 
 def _inverse(order: list[int]) -> list[int]:

@@ -88,7 +88,7 @@ class Player:
             seen = Seen(*map(torch.from_numpy, arrays))
             logits, _ = self._network(seen)
             chances = log_chances(logits, seen.allowed, self._spaces.parts)
-            found: np.ndarray[Any, Any] = likeliest(chances, self._spaces.parts).numpy()
+            found: np.ndarray[Any, Any] = likeliest(chances, self._spaces.parts, self._network.groups).numpy()
         return found
 
 

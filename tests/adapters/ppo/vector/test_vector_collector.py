@@ -20,7 +20,7 @@ TELLING = Telling("action_mask", "phase")
 
 
 class Steps(gym.Env[Any, Any]):
-    """Counts its steps from the seed on; terminates after 3 where the seed is even, is cut off after 2 where it is odd."""
+    """Counts its steps from the seed on; terminates after 3 where the seed is even, is cut off after 2 otherwise."""
 
     observation_space = gym.spaces.Box(0, 1000, (1,), np.float32)
     action_space = gym.spaces.Discrete(2)

@@ -189,3 +189,20 @@ def test_chances_add_up_to_one_in_each_part_and_are_drawn_as_they_say() -> None:
     assert torch.isclose(chance_of(chances[:1], torch.tensor([[1, 0]]), (3, 2))[0], first)
     by_hand = -sum(float(p) * float(p.log()) for p in chances[0].exp() if p > 0)
     assert uncertainty(chances)[0].item() == pytest.approx(by_hand, abs=1e-5)
+
+
+def test_the_likeliest_decision_counts_before_its_details() -> None:
+    """Two claims of .3 about one alarm are an answer of .6, though to wait has .4."""
+    chances = torch.tensor([[0.4, 0.3, 0.25, 0.05], [0.9, 0.02, 0.03, 0.05]]).log()
+    groups = torch.tensor([0, 1, 1, 2])
+    assert likeliest(chances, (4,), groups)[:, 0].tolist() == [1, 0]
+    assert likeliest(chances, (4,))[:, 0].tolist() == [0, 0]
+
+
+def test_groups_are_a_verb_and_a_station_or_all_parts() -> None:
+    groups = network_for(632, (545,), LINE, 0).groups
+    assert groups is not None
+    of_pair = {(verb, station): groups[number].item() for number, (verb, station, _) in enumerate(COMMANDS.tolist())}
+    assert len(set(of_pair.values())) == len(of_pair) == int(groups.max()) + 1
+    again = [of_pair[verb, station] for verb, station, _ in COMMANDS.tolist()]
+    assert again == groups.tolist()
