@@ -100,10 +100,12 @@ class Collector:
         live: dict[int, _Live] = {}
         while waiting or live:
             began = time.perf_counter()
-            for place in range(len(self._pool)):
-                while place not in live and waiting:
-                    index = waiting.pop()
-                    self._begin(live, place, index, problems[index], draws[index], done)
+            while waiting and len(live) < len(self._pool):
+                free = [place for place in range(len(self._pool)) if place not in live]
+                taken = {place: waiting.pop() for place in free[: len(waiting)]}
+                seen = self._pool.resets({place: problems[index] for place, index in taken.items()})
+                for place, index in taken.items():
+                    self._begin(live, place, seen[place], (index, problems[index], draws[index]), done)
             done.environment += time.perf_counter() - began
             self._turn(live, version, done)
         self._look_at(done)
@@ -113,15 +115,15 @@ class Collector:
         self,
         live: dict[int, _Live],
         place: int,
-        index: int,
-        problem: Problem,
-        draws: np.random.Generator | None,
+        seen: Seen | Lost,
+        asked: tuple[int, Problem, np.random.Generator | None],
         done: Collected,
     ) -> None:
-        seen = self._pool.reset(place, problem)
+        """Have an episode take its place, if it has begun."""
         if isinstance(seen, Lost):
             done.faults.append(seen.reason)
             return
+        index, problem, draws = asked
         talk = Conversation(self._pool.env(place), self._speaker.template, self._speaker.rollout.speech)
         label = problem.family or str(seen.info.get("task", "")).partition("/")[0]
         prompt = talk.begin(seen.observation, seen.info)
@@ -141,9 +143,10 @@ class Collector:
         said = self._answers([live[place] for place in places])
         asked = time.perf_counter()
         ended: list[tuple[_Live, Seen]] = []
+        texts = {place: self._speaker.template.said(answer.ids) for place, answer in zip(places, said, strict=True)}
+        came = self._pool.steps({place: live[place].talk.action(text) for place, text in texts.items()})
         for place, answer in zip(places, said, strict=True):
-            each = live[place]
-            seen = self._pool.step(place, each.talk.action(self._speaker.template.said(answer.ids)))
+            each, seen = live[place], came[place]
             if isinstance(seen, Lost):
                 done.faults.append(seen.reason)
                 del live[place]

@@ -69,7 +69,7 @@ class LanguageLearner:
         words = Grammar(tokenizer, self.policy.vocabulary, self._template.end) if rollout.speech.grammar else None
         self.problems = Problems(settings.environment)
         # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.
-        self._pool, self._tests = Pool(rollout.environments), Pool(rollout.environments)
+        self._pool, self._tests = (Pool(rollout.environments, rollout.threads) for _ in range(2))
         speaker = Speaker(self.policy, self._template, words, rollout, settings.reward)
         self._collector, self._tester = Collector(speaker, self._pool), Collector(speaker, self._tests)
         self._optimiser = self._fresh_optimiser()

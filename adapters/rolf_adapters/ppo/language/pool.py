@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -38,10 +39,12 @@ class Pool:
 
     Args:
         places: How many.
+        threads: How many of them are waited for at once.
     """
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, threads: int = 1) -> None:
         self._open: list[tuple[Variant, gymnasium.Env[Any, Any]] | None] = [None] * places
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __len__(self) -> int:
         return len(self._open)
@@ -51,6 +54,18 @@ class Pool:
         found = self._open[place]
         assert found is not None
         return found[1]
+
+    def resets(self, problems: Mapping[int, Problem]) -> dict[int, Seen | Lost]:
+        """Begin episodes, by place."""
+        return self._each(self.reset, problems)
+
+    def steps(self, actions: Mapping[int, Any]) -> dict[int, Seen | Lost]:
+        """Take a step at each place."""
+        return self._each(self.step, actions)
+
+    def _each(self, act: Callable[[int, Any], Seen | Lost], given: Mapping[int, Any]) -> dict[int, Seen | Lost]:
+        walk = map if self._threads is None else self._threads.map
+        return dict(zip(given, walk(act, given.keys(), given.values()), strict=True))
 
     def reset(self, place: int, problem: Problem) -> Seen | Lost:
         """Begin an episode; an environment that cannot is replaced, and the new one is asked once."""
@@ -76,9 +91,11 @@ class Pool:
         return Seen(observation, info, float(reward), bool(terminated), bool(truncated))
 
     def close(self) -> None:
-        """Close all; they are made again when they are needed."""
+        """Close all; calling it twice is allowed."""
         for place in range(len(self._open)):
             self._close(place)
+        if self._threads is not None:
+            self._threads.shutdown()
 
     def _ready(self, place: int, variant: Variant) -> gymnasium.Env[Any, Any]:
         found = self._open[place]

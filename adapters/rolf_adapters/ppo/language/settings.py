@@ -70,6 +70,9 @@ class Rollout(groups.Group):
     """Of one iteration, in all processes together. Updates from fewer than 100 or so are more noise than signal."""
     environments: int = Field(default=32, ge=1)
     """Environments that a process has open, and steps together."""
+    threads: int = Field(default=1, ge=1)
+    """Environments that it waits for at once; more than one only where they may be stepped in other threads than they
+    were made in, as terminals may. Has no effect on what is learned."""
     rows: int = Field(default=64, ge=1)
     """Contexts that are answered together."""
     turns: int = Field(default=8, ge=1)

@@ -73,16 +73,17 @@ def test_episodes_are_told_turn_by_turn(policy: LanguagePolicy, pool: Pool) -> N
 
 
 def test_what_is_drawn_does_not_depend_on_how_many_play_at_once(policy: LanguagePolicy, pool: Pool) -> None:
-    """One environment or three: the same answers, and so the same training."""
+    """One environment, or three, or two in threads: the same answers, and so the same training."""
     three = play(collector(policy, pool), 4)
-    alone = Pool(1)
-    try:
-        one = play(collector(policy, alone), 4)
-    finally:
-        alone.close()
-    for first, second in zip(three.played, one.played, strict=True):
-        assert [turn.said.ids for turn in first.turns] == [turn.said.ids for turn in second.turns]
-        assert [turn.prompt_ids for turn in first.turns] == [turn.prompt_ids for turn in second.turns]
+    for other in (Pool(1), Pool(2, threads=2)):
+        try:
+            again = play(collector(policy, other), 4)
+        finally:
+            other.close()
+            other.close()
+        for first, second in zip(three.played, again.played, strict=True):
+            assert [turn.said.ids for turn in first.turns] == [turn.said.ids for turn in second.turns]
+            assert [turn.prompt_ids for turn in first.turns] == [turn.prompt_ids for turn in second.turns]
 
 
 def test_a_step_limit_may_be_a_part_of_the_task(policy: LanguagePolicy, pool: Pool) -> None:
