@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import inspect
 import math
-import os
-import signal
-import time
 from typing import Any
 
 import gymnasium as gym
-import psutil
 import pytest
+from machine_faults import kill_supervisor
 from transformers.utils import get_json_schema
 
 from rolf.interface import Call
@@ -165,18 +162,6 @@ def test_strangers_are_refused() -> None:
         tools_of("gymnasium:CartPole-v1")
     with pytest.raises(LookupError):
         TerminalTools(told="morse")
-
-
-def kill_supervisor() -> None:
-    """Let the machine under this process's terminals fail."""
-    below = psutil.Process().children(recursive=True)
-    for each in psutil.Process().children():
-        if each.status() != psutil.STATUS_ZOMBIE and any("termgym" in part for part in each.cmdline()):
-            os.kill(each.pid, signal.SIGKILL)
-    end = time.monotonic() + 20
-    while any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in below):
-        assert time.monotonic() < end, "what the kernel kills with the supervisor goes at once"
-        time.sleep(0.01)
 
 
 def test_a_machine_that_fails_is_no_ones_reward(caplog: pytest.LogCaptureFixture) -> None:
