@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rolf_adapters.buffer import catalogue
 from rolf_adapters.buffer.catalogue import Entry
 from rolf_adapters.buffer.drawing import draw_episodes, draw_steps
+from rolf_adapters.buffer.drawing import top_steps as draw_top
 from rolf_adapters.buffer.encoding import encode
 from rolf_adapters.buffer.episode import Episode, Node, check
 from rolf_adapters.buffer.errors import Damaged, DuplicateKey, Gone
@@ -233,7 +234,8 @@ class TrajectoryBuffer:
         return int(row)
 
     def verify(self) -> list[int]:
-        """Read every episode and return the numbers of those that are not what was written."""
+        """Read every episode anew and return the numbers of those that are not what was written."""
+        self._store.forget()
         damaged = []
         for number in self.numbers:
             try:
@@ -278,6 +280,14 @@ class TrajectoryBuffer:
         """Draw steps of all committed episodes with replacement; otherwise as `sample_episodes`."""
         self._store.own()
         return draw_steps(self._table, count, generator, how, self.priorities)
+
+    def top_steps(self, count: int) -> list[tuple[int, int]]:
+        """Return episode and step of the highest causal priorities, the highest first; fewer where the rest have none.
+
+        How many of them a sample holds says whether it covers what matters.
+        """
+        self._store.own()
+        return draw_top(self._table, count, self.priorities)
 
     # ---- resuming
 

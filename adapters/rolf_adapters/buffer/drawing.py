@@ -55,6 +55,17 @@ def draw_steps(table: Table, count: int, generator: np.random.Generator, how: Sa
     )
 
 
+def top_steps(table: Table, count: int, values: Values) -> list[tuple[int, int]]:
+    """Return the steps of the highest priority; see `TrajectoryBuffer.top_steps`."""
+    # Each of them is in one of as many episodes, those that hold the highest single priorities.
+    rows = np.argsort(-table.rows["most"], kind="stable")[:count]
+    found: list[tuple[float, int, int]] = []
+    for row in sorted(rows.tolist()):
+        number = row + table.first
+        found += [(-value, number, step) for step, value in enumerate(values(number).tolist()) if value > 0]
+    return [(number, step) for _, number, step in sorted(found)[:count]]
+
+
 def _uniform(table: Table, count: int, generator: np.random.Generator) -> NDArray[np.float64]:  # (count, 2)
     """Return two numbers from [0, 1) for each draw: how it is drawn, and what."""
     if count < 1:

@@ -35,6 +35,7 @@ class LmdbIndex:
             if "already open in this process" in str(error):
                 raise RuntimeError(f"this process has {str(folder)!r} open already; read through that") from error
             raise
+        self._open.reader_check()  # places of readers that were killed
 
     def get(self, key: bytes) -> bytes | None:
         """Return what is stored under a key; None: nothing."""

@@ -12,7 +12,9 @@ from rolf_adapters.buffer.sampling import preference
 from rolf_adapters.buffer.segments import Place
 from rolf_adapters.buffer.sumtree import SumTree
 
-_ROW = np.dtype([("segment", "u4"), ("offset", "u8"), ("length", "u8"), ("steps", "i8"), ("least", "f8")])
+_ROW = np.dtype(
+    [("segment", "u4"), ("offset", "u8"), ("length", "u8"), ("steps", "i8"), ("least", "f8"), ("most", "f8")]
+)
 _TOGETHER = 4_096
 """Episodes that are added at once."""
 
@@ -62,7 +64,7 @@ class Table:
 
     def place(self, row: int) -> Place:
         """Return where the episode of a row lies."""
-        segment, offset, length, _, _ = self._rows[row].item()
+        segment, offset, length, *_ = self._rows[row].item()
         return Place(segment, offset, length)
 
     def places(self, rows: NDArray[np.int64]) -> list[Place]:
@@ -92,11 +94,13 @@ class Table:
     def _extend(self, given: list[tuple[Place, NDArray[np.float32]]]) -> None:
         lengths = np.array([len(values) for _, values in given])
         starts = np.cumsum(lengths) - lengths
-        weights = self.preference(np.concatenate([values for _, values in given]))
+        priorities = np.concatenate([values for _, values in given])
+        weights = self.preference(priorities)
         rows = self._rows[self.count : self.count + len(given)]
         for name, column in zip(Place._fields, zip(*(place for place, _ in given), strict=True), strict=True):
             rows[name] = column
-        rows["steps"], rows["least"] = lengths, np.minimum.reduceat(weights, starts)
+        rows["steps"] = lengths
+        rows["least"], rows["most"] = np.minimum.reduceat(weights, starts), np.maximum.reduceat(priorities, starts)
         self.count += len(given)
         # One after the other, as they are drawn from: a sum in another order would have other bits.
         sums = [float(each.cumsum()[-1]) for each in np.split(weights, starts[1:])]

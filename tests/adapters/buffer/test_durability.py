@@ -12,12 +12,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import kept_episodes
 import pytest
 from kept_episodes import FEW, SMALL, episode, same, write
 
-from rolf_adapters.buffer import BufferFull, Damaged, TrajectoryBuffer, framing
+from rolf_adapters.buffer import BufferFull, Damaged, TrajectoryBuffer, framing, lmdb_index
 from rolf_adapters.buffer.catalogue import entry
 from rolf_adapters.buffer.index import BACKENDS
 
@@ -205,6 +206,17 @@ def test_a_file_that_may_not_grow_keeps_what_was_committed(tmp_path: Path) -> No
         assert all(same(buffer.episode(number), episode(number)) for number in range(20))
 
 
+def test_what_a_failed_commit_left_behind_is_not_mixed_with_what_comes(tmp_path: Path) -> None:
+    """Where taking it back was interrupted too, whole old records could lie behind new ones, in their order."""
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        write(buffer, 0, 3)
+        segment = next(buffer.folder.glob("segment-*"))
+        with segment.open("ab") as file:
+            file.write(bytes(50_000))
+        write(buffer, 3, 4)
+        assert segment.stat().st_size == buffer._store.extent.offset
+
+
 FULL_DISK = """
 import sys
 from pathlib import Path
@@ -283,3 +295,60 @@ def test_an_interrupt_after_the_index_was_written_is_no_second_commit(
         assert [same(buffer.episode(number), episode(number)) for number in buffer.numbers] == [True] * 5
     with TrajectoryBuffer(tmp_path / "b") as buffer:
         assert len(buffer) == 5
+
+
+def test_the_episodes_are_on_the_disk_before_the_index_knows_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the power fails in between there must be no entry without its episode. A new file needs its folder too."""
+    done: list[str] = []
+    with TrajectoryBuffer(tmp_path / "b", segment_size=SMALL) as buffer:
+        index = buffer._store.index
+        for module, name in ((os, "fdatasync"), (os, "fsync"), (index, "write")):
+            whole = getattr(module, name)
+
+            def told(*given: Any, name: str = name, whole: Any = whole) -> Any:
+                done.append(name)
+                return whole(*given)
+
+            monkeypatch.setattr(module, name, told)
+        write(buffer, 0, 5)
+        assert done == ["fdatasync", "fsync", "write"]
+        done.clear()
+        write(buffer, 5, 7)
+        assert done == ["fdatasync", "write"]
+        monkeypatch.undo()
+
+
+def write_by_tens(buffer: TrajectoryBuffer) -> None:
+    for start in range(0, 5_000, 10):
+        write(buffer, start, start + 10)
+
+
+def test_an_index_that_is_full_keeps_what_was_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LMDB's file has a largest size; with a larger one the same episodes are committed."""
+    monkeypatch.setattr(lmdb_index, "MAP_SIZE", 128 << 10)
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        with pytest.raises(BufferFull, match="the index takes no more"):
+            write_by_tens(buffer)
+        full = len(buffer)
+        assert full > 0
+        assert buffer.verify() == []
+        buffer._empty()
+    monkeypatch.undo()
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        assert len(buffer) == full
+        write(buffer, full, full + 10)
+        assert all(same(buffer.episode(number), episode(number)) for number in range(full + 10))
+
+
+def test_verifying_reads_again_what_was_read_before(tmp_path: Path) -> None:
+    """Disks go bad while a run lasts."""
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        write(buffer, 0, 3)
+        assert buffer.verify() == []
+        segment = next(buffer.folder.glob("segment-*"))
+        data = bytearray(segment.read_bytes())
+        data[-9] ^= 1
+        segment.write_bytes(data)
+        assert buffer.verify() == [2]

@@ -103,6 +103,25 @@ def test_what_nothing_hangs_on_comes_a_fifth_as_often(toy: TrajectoryBuffer) -> 
     assert idle == pytest.approx(0.2 * 2 / 11, rel=0.15)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_the_steps_that_matter_most_are_covered(toy: TrajectoryBuffer, tmp_path: Path, alpha: float) -> None:
+    """By priority, then by age; and a causal sample of as many steps as there are holds nearly all of them."""
+    assert toy.top_steps(2) == [(2, 0), (0, 0)]
+    assert toy.top_steps(9) == [(2, 0), (0, 0), (0, 1)], "nothing hangs on the others"
+    with TrajectoryBuffer(tmp_path / "b", alpha=alpha) as buffer:
+        write(buffer, 0, 200)
+        every = [
+            (-float(value), number, step)
+            for number in range(200)
+            for step, value in enumerate(buffer.priorities(number))
+        ]
+        assert buffer.top_steps(10) == [(number, step) for _, number, step in sorted(every)[:10]]
+        sample = buffer.sample_steps(buffer.steps, generator(), Causal())
+        assert sample.steps is not None
+        held = set(zip(sample.numbers.tolist(), sample.steps.tolist(), strict=True))
+        assert sum(top in held for top in buffer.top_steps(10)) / 10 >= 0.92
+
+
 def test_without_any_priority_all_are_alike(tmp_path: Path) -> None:
     """A buffer of episodes in which nothing came of anything is sampled like any other."""
     with TrajectoryBuffer(tmp_path / "b") as buffer:

@@ -12,6 +12,7 @@ from kept_episodes import FEW, SMALL, episode, plain, write
 
 from rolf_adapters.buffer import Causal, TrajectoryBuffer
 from rolf_adapters.buffer.index import BACKENDS
+from rolf_adapters.buffer.segments import Segments
 
 
 def digest(buffer: TrajectoryBuffer) -> Any:
@@ -120,3 +121,28 @@ def test_what_waits_for_its_commit_is_part_of_a_state_and_not_of_a_load(tmp_path
         buffer.add(episode(1))
         buffer.commit()
         assert len(buffer) == 2
+
+
+@pytest.mark.parametrize("broken", ["remove", "cut"])
+def test_going_back_can_be_done_again_where_it_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """Between the index and the files: whoever opens it next finds what was to be removed, and removes it again."""
+    with TrajectoryBuffer(tmp_path / "b", segment_size=SMALL) as buffer:
+        write(buffer, 0, 20)
+        state, expected = buffer.state(), contents(tmp_path / "b")
+        write(buffer, 20, 60)
+        monkeypatch.setattr(Segments, broken, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            buffer.load(state)
+        monkeypatch.undo()
+    with TrajectoryBuffer(tmp_path / "b", segment_size=SMALL) as buffer:
+        assert buffer.verify() == []
+        assert [each.timestamp for each in buffer.episodes(buffer.numbers)] == list(buffer.numbers)
+        buffer.load(state)
+        assert buffer.numbers == range(20)
+        assert contents(tmp_path / "b") == expected
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
