@@ -291,10 +291,13 @@ def test_an_interrupt_after_the_index_was_written_is_no_second_commit(
         with pytest.raises(KeyboardInterrupt):
             write(buffer, 3, 5)
         monkeypatch.undo()
+        shutil.copytree(tmp_path / "b", tmp_path / "killed")
+        assert len(buffer) == 5
         buffer.commit()
         assert [same(buffer.episode(number), episode(number)) for number in buffer.numbers] == [True] * 5
-    with TrajectoryBuffer(tmp_path / "b") as buffer:
-        assert len(buffer) == 5
+    for folder in ("b", "killed"):
+        with TrajectoryBuffer(tmp_path / folder) as buffer:
+            assert (len(buffer), buffer.verify()) == (5, [])
 
 
 def test_the_episodes_are_on_the_disk_before_the_index_knows_of_them(
