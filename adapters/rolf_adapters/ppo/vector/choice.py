@@ -7,6 +7,9 @@ from torch import Tensor
 
 from rolf_adapters.ppo.losses import possible
 
+LEAST = -80.0
+"""Logarithm of a share that no sum notices."""
+
 
 def log_chances(logits: Tensor, allowed: Tensor, parts: tuple[int, ...]) -> Tensor:  # (n, actions)
     """Return log-probabilities; those of each part sum up to 1, the impossible ones have none.
@@ -26,7 +29,7 @@ def drawn(chances: Tensor, parts: tuple[int, ...], generator: torch.Generator) -
     """Return an action for each row, drawn from log-probabilities (n, actions)."""
     found = []
     for each in chances.split(parts, dim=1):
-        below = each.exp().cumsum(dim=1)
+        below = shares(each).cumsum(dim=1)
         bar = (1 - torch.rand(len(each), 1, generator=generator, dtype=each.dtype)) * below[:, -1:]
         found.append((below < bar).sum(dim=1))
     return torch.stack(found, dim=1)
@@ -44,11 +47,10 @@ def likeliest(chances: Tensor, parts: tuple[int, ...], groups: Tensor | None = N
         groups: (actions,) the group of each action, from 0; only where actions have one part.
     """
     if groups is not None:
-        shares = chances.exp()
-        count = int(groups.max()) + 1
-        together = torch.zeros(len(shares), count).index_add_(1, groups, shares)
+        each = shares(chances)
+        together = torch.zeros(len(each), int(groups.max()) + 1).index_add_(1, groups, each)
         within = groups[None] == together.argmax(dim=1, keepdim=True)
-        return torch.where(within, shares, -1.0).argmax(dim=1, keepdim=True)
+        return torch.where(within, each, -1.0).argmax(dim=1, keepdim=True)
     return torch.stack([each.argmax(dim=1) for each in chances.split(parts, dim=1)], dim=1)
 
 
@@ -60,4 +62,13 @@ def chance_of(chances: Tensor, actions: Tensor, parts: tuple[int, ...]) -> Tenso
 
 def uncertainty(chances: Tensor) -> Tensor:  # (n,)
     """Return the entropy, summed over parts; what is impossible adds nothing."""
-    return -(chances.exp() * chances).sum(dim=1)
+    far = chances.clamp(min=LEAST)
+    return -(far.exp() * far).sum(dim=1)
+
+
+def shares(chances: Tensor) -> Tensor:
+    """Return probabilities from their logarithms; what is impossible gets 1e-35, which no sum of shares notices.
+
+    Numbers far below that are ten times as slow to work out, and most actions are impossible at most times.
+    """
+    return chances.clamp(min=LEAST).exp()
