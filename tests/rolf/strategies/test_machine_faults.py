@@ -27,6 +27,8 @@ LIMITS = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
+FAULTLESS = settings(LIMITS, max_examples=100)
+"""Where nothing is to be found, all of them are run."""
 
 
 class Walk(gymnasium.Env[Any, Any]):
@@ -196,7 +198,7 @@ FAULTS: dict[type[Walk], str] = {
 
 
 def test_an_environment_without_a_fault_passes() -> None:
-    run_state_machine_as_test(EnvStateMachine.of(Walk), settings=LIMITS)
+    run_state_machine_as_test(EnvStateMachine.of(Walk), settings=FAULTLESS)
 
 
 @pytest.mark.parametrize("faulty", FAULTS, ids=lambda faulty: faulty.__name__)
@@ -239,7 +241,7 @@ def test_a_warning_after_the_end_is_enough() -> None:
                 return self.seen(), 0.0, False, False, {"steps": self.steps, "reward_terms": {}}
             return super().step(action)
 
-    run_state_machine_as_test(EnvStateMachine.of(Warns), settings=LIMITS)
+    run_state_machine_as_test(EnvStateMachine.of(Warns), settings=FAULTLESS)
 
 
 def test_a_message_names_what_was_done() -> None:
@@ -260,7 +262,7 @@ def test_what_may_differ_is_declared() -> None:
             return *told, {**info, "clock": next(self.ticks), **late}
 
     named = EnvStateMachine.of(Clock, volatile=["info.clock"], optional_info=["late"])
-    run_state_machine_as_test(named, settings=LIMITS)
+    run_state_machine_as_test(named, settings=FAULTLESS)
     with pytest.raises(AssertionError, match=r"info\.clock"):
         run_state_machine_as_test(EnvStateMachine.of(Clock, optional_info=["late"]), settings=LIMITS)
     with pytest.raises(AssertionError, match=r"info of a step (has now|lacks) late"):
@@ -300,7 +302,7 @@ def test_only_what_the_mask_allows_is_done(where: str) -> None:
 
         repeated = False
 
-    run_state_machine_as_test(EnvStateMachine.of(Masked, repeats=1), settings=LIMITS)
+    run_state_machine_as_test(EnvStateMachine.of(Masked, repeats=1), settings=FAULTLESS)
 
 
 @pytest.mark.parametrize(
