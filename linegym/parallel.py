@@ -20,6 +20,7 @@ from linegym.roles import Role, roles
 from linegym.seeding import checked_seed, drawn_seed
 from linegym.settings import RENDER_MODES, Settings
 from linegym.shares import Moment, Shares, shares
+from linegym.spaces import observation_space
 from linegym.variants import Variant
 
 try:
@@ -59,7 +60,8 @@ class LineParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     `Dict`: `observation`, the numbers of `LineEnv`'s observation that belong to the role
     (`env.role(agent).places` says which; all see the line's time, output, scrap and counts), and `action_mask`, what is
-    possible before the others have acted. `env.state()` is the whole observation of `LineEnv`, for a central critic.
+    possible before the others have acted. `env.state()` is the whole observation of `LineEnv`, for a central critic;
+    `env.state_space` is its space.
 
     ## Rewards
 
@@ -105,6 +107,7 @@ class LineParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._roles = {role.name: role for role in roles()}
         self.possible_agents = [*self._roles]
         self.agents: list[str] = []
+        self.state_space = observation_space("flat")
         variants = [as_variant(variant)]
         self._batch = Batch(
             variants, horizon=horizon, autoreset="disabled", commands=len(self._roles), evaluation=evaluation

@@ -31,6 +31,10 @@ CHECKS: Checks = {
         ],
         lambda success: 0 <= success <= 1,
     ),
+    "pettingzoo_line.py": (["--steps", "50"], lambda total: -60 < total < 100),
+    "train_sb3_line.py": (["--steps", "3200"], lambda earned: -60 < earned < 100),
+    "train_sb3_terminal.py": (["--steps", "256"], lambda success: 0 <= success <= 1),
+    "train_torchrl_line.py": (["--episodes", "2"], lambda earned: -60 < earned < 100),
 }
 """Example -> its arguments for a short run, and what its last line must be."""
 

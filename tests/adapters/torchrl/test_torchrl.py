@@ -128,7 +128,7 @@ def test_says_what_is_wrong(make: Callable[[], Any], error: type[Exception], sai
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_ppo_improves_on_a_small_line() -> None:
-    """As the example trains: acting at random earns 22 in these lines, which is where it begins."""
+    """As the example trains. Acting at random earns 22 in these lines, reacting to alarms 63."""
     env = make_torchrl_env(LINE, 16, variants=SMALL, ticks_per_step=6)
     earned = runpy.run_path(str(EXAMPLE))["train"](env, 20)
-    assert np.mean(earned[-6:]) > np.mean(earned[:2]) + 20, earned
+    assert np.mean(earned[-6:]) > 32, earned
