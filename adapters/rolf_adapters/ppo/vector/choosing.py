@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from rolf_adapters.ppo import seeds
 from rolf_adapters.ppo.vector.collector import Episode
 
 
+MOST_TOLD = 50
+"""Groups whose shares are logged."""
+
+
 class Choosing:
     """Chooses variants evenly, or leaves it to the orchestrator.
 
     Args:
-        known: The variants; none: the environment chooses.
+        known: The variants, each with the group of those like it; none: the environment chooses.
         sampler: ``uniform``, or the rule of `rolf_adapters.ppo.orchestrator.Orchestrator`.
         seed: Of the training.
     """
 
-    def __init__(self, known: Sequence[str], sampler: Literal["uniform", "ucb", "thompson"], seed: int) -> None:
+    def __init__(self, known: Mapping[str, str], sampler: Literal["uniform", "ucb", "thompson"], seed: int) -> None:
         self.known = tuple(known)
+        self._groups = dict(known)
         self._seed = seed
         self._orchestrator: Any = None
         if self.known and sampler != "uniform":
             from rolf_adapters.ppo.orchestrator import Orchestrator  # only where it is asked for
 
-            self._orchestrator = Orchestrator(self.known, seed, rule=sampler)
+            self._orchestrator = Orchestrator(self.known, seed, rule=sampler, groups=self._groups)
 
     def chosen(self, rows: int, iteration: int) -> list[str]:
         """Return the variant of each row; none where the environment chooses."""
@@ -36,6 +42,15 @@ class Choosing:
         drawing = seeds.generator(self._seed, "variants", iteration)
         places = drawing.choice(len(self.known), rows, replace=rows > len(self.known))
         return [self.known[place] for place in places.tolist()]
+
+    def told(self, chosen: Sequence[str]) -> dict[str, float]:
+        """Return what is to be logged of a choice: the share of each group, where there are not too many."""
+        if len(set(self._groups.values())) > MOST_TOLD:
+            return {}
+        counts = Counter(self._groups[each] for each in chosen)
+        return {
+            f"variants/{group}": counts[group] / len(chosen) for group in sorted(set(self._groups.values())) if chosen
+        }
 
     def learn(self, iteration: int, episodes: Sequence[Sequence[Any]]) -> None:
         """Tell the orchestrator how uncertain the policy was."""

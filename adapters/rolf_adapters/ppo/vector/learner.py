@@ -56,7 +56,7 @@ class VectorLearner:
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.training.learning_rate, eps=1e-5)
         self.reward_scale = 0.0
         """What rewards are multiplied by; 0: not known yet, as the statistics are still to be taken."""
-        known = world.variants or (variants_of(world.id, world.split) if world.split else ())
+        known = variants_of(world.id, world.split) if world.split else {each: each for each in world.variants}
         self.choosing = Choosing(known, settings.rollout.sampler, seed)
         weight = settings.reward.curiosity
         self.curiosity = Curiosity(self.network.size.features, seed, weight=weight) if weight else None
@@ -89,6 +89,7 @@ class VectorLearner:
         return {
             **of_episodes(episodes, self.settings.rollout.rows * self.settings.rollout.steps),
             **of_outcome(outcome, imitates),
+            **self.choosing.told(chosen),
             "policy/learning_rate": self._rate(iteration, imitates),
             "time/collect": collected - began,
             "time/environment": kept.seconds,
@@ -201,7 +202,7 @@ class VectorLearner:
         world, rows = self.settings.environment, self.settings.rollout.evaluation_rows
         if self._tests is None:
             self._tests = self._collecting(made(world.id, rows, world.kwargs))
-        known = variants_of(world.id, world.test_split) if world.test_split else self.choosing.known
+        known = tuple(variants_of(world.id, world.test_split)) if world.test_split else self.choosing.known
         chosen = [seeds.number(self.seed, "evaluation", row) for row in range(rows)]
         played = self._played(self._tests, [known[row % len(known)] for row in range(rows)] if known else [], chosen)
         told = of_episodes([tuple(each) for each in played], 0)

@@ -12,6 +12,7 @@ from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode
 
 from rolf.evaluation.origin import origin
+from rolf_adapters.ppo.orchestrator import families
 
 
 class Spaces(NamedTuple):
@@ -67,8 +68,11 @@ def spaces_in(seen: gym.Space[Any], done: gym.Space[Any], env_id: str) -> Spaces
     raise TypeError(f"{env_id} has actions {done!s:.120}; the vector learner wants Discrete, or MultiDiscrete from 0")
 
 
-def variants_of(env_id: str, split: str) -> tuple[str, ...]:
+def variants_of(env_id: str, split: str) -> dict[str, str]:
     """Return the values of the argument ``variant`` that make a split of an environment's benchmark.
+
+    Returns:
+        Value -> the group of variants like it: its family, and its level where there is one.
 
     Raises:
         ValueError: the environment has no splits, or this one is not made of such variants.
@@ -77,7 +81,8 @@ def variants_of(env_id: str, split: str) -> tuple[str, ...]:
     found = origin(env_id)
     if found is None:
         raise ValueError(f"{env_id} brings no splits; leave split={split!r} out, or give variants")
-    names = [each.kwargs.get("variant") for each in found.split(split).variants]
-    if not all(isinstance(name, str) for name in names):
+    members = found.split(split)
+    groups = families(members)
+    if not all(isinstance(each.kwargs.get("variant"), str) for each in members.variants):
         raise ValueError(f"split {split!r} of {env_id} is not told apart by the argument 'variant'; give variants")
-    return tuple(str(name) for name in names)
+    return {str(each.kwargs["variant"]): groups[each.name] for each in members.variants}

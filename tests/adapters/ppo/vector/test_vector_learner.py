@@ -181,3 +181,15 @@ def test_variants_are_of_the_split_and_change(opened: Any) -> None:
     allowed = {variant.id for variant in named("fit")}
     assert {each for chosen in seen for each in chosen} <= allowed
     assert seen[1] == learner.choosing.chosen(4, 1)
+
+
+def test_what_was_chosen_is_told_by_family_and_level(opened: Any) -> None:
+    """The orchestrator decides among 12 groups and not among 6 650 variants, each of which it would have to try."""
+    learner = opened(line())
+    chosen = learner.choosing.chosen(12, 0)
+    told = learner.choosing.told(chosen)
+    assert set(told) == {
+        f"variants/{family}:{level}" for family in ("sensor", "network", "load") for level in range(1, 5)
+    }
+    assert sum(told.values()) == pytest.approx(1)
+    assert all(share == pytest.approx(1 / 12) for share in told.values())
