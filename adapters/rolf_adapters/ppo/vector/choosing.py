@@ -9,7 +9,6 @@ from typing import Any, Literal
 from rolf_adapters.ppo import seeds
 from rolf_adapters.ppo.vector.collector import Episode
 
-
 MOST_TOLD = 50
 """Groups whose shares are logged."""
 
