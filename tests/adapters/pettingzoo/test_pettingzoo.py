@@ -23,7 +23,9 @@ def test_passes_the_test_of_parallel_environments(capsys: pytest.CaptureFixture[
 @pytest.mark.filterwarnings(
     "ignore:Observation space for each agent probably should be:UserWarning",
     "ignore:We recommend agents to be named in the format:UserWarning",
-    "ignore:Agents have different (observation|action) space sizes:UserWarning",
+    "ignore:Agents have different observation space sizes:UserWarning",
+    "ignore:Observation is not a NumPy array:UserWarning",
+    "ignore:Observations are different shapes:UserWarning",
 )
 def test_passes_the_test_of_environments_in_turn(capsys: pytest.CaptureFixture[str]) -> None:
     """It advises agents with numbers and one kind of observation for all; roles are no such. All else is an error."""
