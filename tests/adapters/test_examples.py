@@ -34,6 +34,9 @@ CHECKS: Checks = {
     "pettingzoo_line.py": (["--steps", "50"], lambda total: -60 < total < 100),
     "train_sb3_line.py": (["--steps", "3200"], lambda earned: -60 < earned < 100),
     "train_sb3_terminal.py": (["--steps", "256"], lambda success: 0 <= success <= 1),
+    "openenv_terminal.py": (["--sessions", "2"], lambda done: done == 2),
+    "ray_pool_terminal.py": (["--episodes", "2"], lambda solved: solved == 2),
+    "train_rllib_line.py": (["--steps", "1"], lambda learned: learned == 800),
     "train_torchrl_line.py": (["--episodes", "2"], lambda earned: -60 < earned < 100),
 }
 """Example -> its arguments for a short run, and what its last line must be."""
