@@ -83,7 +83,7 @@ class Rollout(groups.Group):
     """Longest context with its answer; an episode that outgrows it is cut off [tokens]."""
     temperature: float = Field(default=1.0, gt=0, le=10)
     """Logits are divided by it, where answers are drawn and where they are learned from."""
-    faults: float = Field(default=0.2, ge=0, le=1)
+    faults: float = Field(default=0.2, ge=0, lt=1)
     """Share of an iteration's episodes that may be lost to failing machines before the training stops."""
     evaluation: int = Field(default=100, ge=1)
     """Episodes of an evaluation; of a split no more than it has."""

@@ -131,3 +131,14 @@ def test_it_learns_to_say_what_it_is_shown() -> None:
     losses = [imitated(policy, optimiser, data, budget=4096, longest=1.0) for _ in range(25)]
     assert losses[0] > 5.0
     assert losses[-1] < 0.5
+
+
+def test_what_it_is_shown_is_split_without_effect() -> None:
+    """A long row counts by its tokens, in whichever group it is."""
+    parameters = []
+    for budget in (4096, 16):
+        policy = LanguagePolicy(tiny(seed=1)[0])
+        optimiser = torch.optim.SGD([each for _, each in policy.trained()], lr=0.1)
+        imitated(policy, optimiser, [each._replace(allowed=None) for each in samples()], budget=budget, longest=1e9)
+        parameters.append([each.detach() for _, each in policy.trained()])
+    assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(*parameters, strict=True))
