@@ -170,18 +170,21 @@ def test_two_do_not_train_in_one_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_after_the_iteration_with_a_checkpoint(tmp_path: Path, number: signal.Signals) -> None:
-    """And it goes on to the same end."""
+    """One that was not due; and it goes on to the same end."""
 
     def interrupt(news: News) -> None:
-        if news.done == 3:
+        if news.done == 4:
             os.kill(os.getpid(), number)
 
     outcome = train(checked(small_config()), tmp_path / "broken", report=interrupt)
-    assert (outcome.interrupted, outcome.iterations) == (True, 4)
-    assert Checkpoints(tmp_path / "broken" / "checkpoints").newest()[0].iteration == 4
+    assert (outcome.interrupted, outcome.iterations) == (True, 5)
+    checkpoints = Checkpoints(tmp_path / "broken" / "checkpoints")
+    assert checkpoints.newest()[0].iteration == 5
     trained(tmp_path / "broken", resume=True)
     trained(tmp_path / "whole")
-    assert files(tmp_path / "broken") == files(tmp_path / "whole")
+    broken, whole = files(tmp_path / "broken"), files(tmp_path / "whole")
+    assert set(broken) - set(whole) == {name for name in broken if "iteration-000005" in name}
+    assert all(broken[name] == whole[name] for name in set(broken) & set(whole))
 
 
 def test_the_second_interrupt_ends_it_at_once(tmp_path: Path) -> None:
@@ -241,6 +244,18 @@ def test_a_gate_ends_the_training_early(tmp_path: Path) -> None:
     outcome = trained(tmp_path, stages__gates=gates)
     assert (outcome.iterations, outcome.ended) == (2, "rollout/return is 20.75: above 1 2 times in a row")
     assert trained(tmp_path, stages__gates=gates, resume=True).ended == outcome.ended
+
+
+def test_a_gate_remembers_over_a_break(tmp_path: Path) -> None:
+    """Four measurements in a row are four, whatever came between."""
+    gates = [gate("rollout/return", "above", 1, "stop", patience=4)]
+
+    def interrupt(news: News) -> None:
+        if news.done == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    assert train(checked(small_config(stages__gates=gates)), tmp_path, report=interrupt).iterations == 3
+    assert trained(tmp_path, stages__gates=gates, resume=True).iterations == 4
 
 
 def test_a_gate_fails_the_training(tmp_path: Path) -> None:
