@@ -51,6 +51,9 @@ def test_probabilities_and_weights_of_episodes_worked_by_hand(toy: TrajectoryBuf
     np.testing.assert_allclose(sample.probabilities, expected[sample.numbers], rtol=1e-12)
     np.testing.assert_allclose(sample.weights, (1 / (3 * expected) / 5)[sample.numbers], rtol=1e-12)
     assert sample.weights.max() == 1.0
+    for seed in range(20):  # the largest that there could be, not of what happens to be drawn together
+        alone = toy.sample_episodes(1, generator(seed), Causal(share=0.2, beta=1.0))
+        np.testing.assert_allclose(alone.weights, (1 / (3 * expected) / 5)[alone.numbers], rtol=1e-12)
     plain = toy.sample_episodes(400, generator(), Causal(share=0.2, beta=1.0, normalised=False))
     np.testing.assert_allclose(plain.weights, (1 / (3 * expected))[plain.numbers], rtol=1e-12)
 
