@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
@@ -220,7 +221,7 @@ def _of_words(words: Sequence[str], depth: int) -> Segment:
     if name in PYTHONS and (module := _after(rest, "-m")) is not None:
         return MODULES.get(module, EXECUTE) if module != "pip" else _of_words(rest[rest.index("pip") :], depth)
     if name == "find":
-        return max(_of_program(name, rest), *(_of_words(rest[at + 1 :], depth) for at in _executed(rest)), IDENTIFY)
+        return max(_of_program(name, rest), *(_of_words(each, depth) for each in _executed(rest)), IDENTIFY)
     return _of_program(name, rest)
 
 
@@ -273,5 +274,7 @@ def _after(rest: Sequence[str], option: str) -> str | None:
     return next((rest[at + 1] for at, word in enumerate(rest[:-1]) if word == option), None)
 
 
-def _executed(rest: Sequence[str]) -> list[int]:
-    return [at for at, word in enumerate(rest) if word in ("-exec", "-execdir", "-ok", "-okdir")]
+def _executed(rest: Sequence[str]) -> list[Sequence[str]]:
+    """Return the commands that ``find`` runs, each up to the next one: in one another they would double the work."""
+    places = [at for at, word in enumerate(rest) if word in ("-exec", "-execdir", "-ok", "-okdir")]
+    return [rest[at + 1 : following] for at, following in pairwise([*places, len(rest)])]

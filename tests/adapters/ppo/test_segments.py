@@ -103,6 +103,7 @@ COMMANDS_OF = {
         "mkdir -p a/b",
         "find . -name '*.tmp' -delete",
         "find . -name '*.tmp' -exec rm {} ;",
+        "find . -exec grep -q x {} ; -exec rm {} ;",
         "ls | xargs -n 1 rm",
         "git commit -m done",
         "git checkout main",
@@ -137,7 +138,9 @@ def test_any_text_is_of_some_segment(text: str) -> None:
     assert of_command(text) in Segment
 
 
-@pytest.mark.parametrize("text", ["(" * 4000, "$(" * 3000, "ls " * 3000, "bash -c " * 900, "\udc80"])
+@pytest.mark.parametrize(
+    "text", ["(" * 4000, "$(" * 3000, "ls " * 3000, "bash -c " * 900, "find -exec " * 740, "\udc80"]
+)
 def test_hostile_texts_are_read_or_left(text: str) -> None:
     """Deep, long, and no text at all."""
     assert of_command(text) in Segment
