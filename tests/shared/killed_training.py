@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import torch
@@ -32,6 +33,9 @@ def life(plain: dict[str, object], out: Path, moment: float | None, *, begun: bo
             torch.set_num_threads(1)
             train(checked(plain), out, resume=True, report=lambda news: news.message or os.write(told, b"."))
             os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            raise
         finally:
             os._exit(1)
     os.close(told)

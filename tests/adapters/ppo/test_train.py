@@ -21,6 +21,8 @@ from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.train import News, Outcome, train
 
 SHARED = Path(__file__).parents[2] / "shared"
+EXPLODING: dict[str, Any] = {"training__learning_rate": 0.02, "policy__stretch": 15.0, "training__passes": 30}
+"""A critic that diverges until the learning rate is an eighth."""
 
 
 def trained(out: Path, *, resume: bool = False, news: list[News] | None = None, **changes: Any) -> Outcome:
@@ -77,7 +79,8 @@ def test_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
 
 def killed(out: Path, kills: int, seed: int, **changes: Any) -> list[str]:
     """Train with kill -9 at random moments; return which checkpoint was there after each."""
-    plain = small_config(training__iterations=40, training__evaluate_every=7, logging__checkpoint_every=1, **changes)
+    usual = {"training__iterations": 40, "training__evaluate_every": 7, "logging__checkpoint_every": 1}
+    plain = small_config(**usual, **changes)
     command = [sys.executable, str(SHARED / "killed_training.py"), str(out), str(kills), str(seed), json.dumps(plain)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -97,10 +100,21 @@ def test_three_kills_change_no_bit(tmp_path: Path) -> None:
 @pytest.mark.timeout(1200)
 def test_twenty_kills_change_no_bit(tmp_path: Path) -> None:
     """The same, more often, and with returns to an earlier checkpoint among what is killed."""
-    gates = [gate("rollout/return", "above", 40, "roll back")]
-    found = killed(tmp_path / "run", 20, seed=2, stages__gates=gates, stages__rollbacks=99)
+    found = killed(tmp_path / "run", 20, seed=2, stages__rollbacks=10, **EXPLODING)
     assert len(found) >= 15
     assert any("rollback" in name for name in found)
+    assert files(tmp_path / "run") == files(tmp_path / "run-whole")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1200)
+def test_kills_change_no_bit_of_what_comes_along(tmp_path: Path) -> None:
+    """The learner for many rows at once, with its statistics, normalisation and curiosity."""
+    found = killed(
+        tmp_path / "run", 10, seed=3, experiment__kind="vector", environment__id="CartPole-v1", rollout__rows=8,
+        rollout__steps=32, rollout__statistics=50, rollout__evaluation_rows=4, reward__curiosity=0.02,
+    )  # fmt: skip
+    assert len(set(found)) > 3
     assert files(tmp_path / "run") == files(tmp_path / "run-whole")
 
 
@@ -202,9 +216,8 @@ def test_the_second_interrupt_ends_it_at_once(tmp_path: Path) -> None:
 
 def test_a_diverged_loss_goes_back_and_on_with_a_smaller_rate(tmp_path: Path) -> None:
     """A critic whose features are ten times too long explodes at this rate, and learns at an eighth of it."""
-    exploding = {"training__learning_rate": 0.02, "policy__stretch": 15.0, "training__passes": 30}
     news: list[News] = [News(0, 0)]
-    outcome = trained(tmp_path, news=news, **exploding)
+    outcome = trained(tmp_path, news=news, **EXPLODING)
     assert outcome.iterations == 6
     said = [each.message for each in news if "diverged" in each.message]
     assert 1 <= len(said) <= 3
