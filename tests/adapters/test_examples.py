@@ -36,6 +36,7 @@ CHECKS: Checks = {
     "train_sb3_terminal.py": (["--steps", "256"], lambda success: 0 <= success <= 1),
     "openenv_terminal.py": (["--sessions", "2"], lambda done: done == 2),
     "ray_pool_terminal.py": (["--episodes", "2"], lambda solved: solved == 2),
+    "train_trl_terminal.py": (["--steps", "1", "--warm", "4"], lambda reward: 0 <= reward <= 1),
     "train_rllib_line.py": (["--steps", "1"], lambda learned: learned == 800),
     "train_torchrl_line.py": (["--episodes", "2"], lambda earned: -60 < earned < 100),
 }
