@@ -14,7 +14,7 @@ from gymnasium.spaces.utils import flatten_space
 
 from rolf.checks import State, check_all
 from rolf.variant import Variant
-from rolf_wrappers import FlatFloat
+from rolf_wrappers import FlatFloat, MenuAction, ParamAction
 
 LINE = "linegym:LineEnv-v1"
 
@@ -111,6 +111,20 @@ def test_the_mask_goes_to_info_and_is_no_reading() -> None:
         assert observation.tolist() == [0.25]
         assert info["action_mask"].tolist() == [1, 0, 1]
         assert info["action_mask"] is not mask
+
+
+@pytest.mark.parametrize(
+    ("act", "choices"),
+    [
+        (lambda env: MenuAction(env, {"wait": 0, "first": 1}), 2),
+        (lambda env: ParamAction(env, tools=["wait", "order"]), 12),
+    ],
+)
+def test_the_mask_is_that_of_the_actions_that_are_taken(act: Callable[[Any], Any], choices: int) -> None:
+    """A wrapper within has told its own; the observation still holds the line's."""
+    env = FlatFloat(act(gym.make(LINE, observation="dict")))
+    told = [env.reset(seed=3)[1], env.step(env.action_space.sample())[4]]
+    assert [info["action_mask"].shape for info in told] == [(choices,)] * 2
 
 
 def test_a_line_is_seen_through_it_as_it_is_seen_flat() -> None:

@@ -20,7 +20,7 @@ class FlatFloat(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     Boxes are laid out in order, a ``Discrete`` and each number of a ``MultiDiscrete`` becomes one-hot, entries of a
     ``Dict`` come in the order of the space, nested ones too. The mask of possible actions is no reading: it is left out
-    of the vector and goes into ``info`` under its name.
+    of the vector and goes into ``info`` under its name, unless a wrapper within has told one there, of its own actions.
 
     Float32 holds whole numbers up to 16 777 216 exactly; larger ones are rounded. Numbers beyond its range are put to
     its limits; bounds that are infinite stay so.
@@ -76,7 +76,8 @@ class FlatFloat(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         numbers = np.asarray(flatten(self._from, observation))
         # A number is rounded as its bound is, so that it stays within it.
         vector = np.clip(numbers, _LIMITS.min, _LIMITS.max).astype(np.float32)
-        return vector, info if self._mask is None else {**info, self._mask: np.array(observation[self._mask])}
+        told = self._mask is None or self._mask in info
+        return vector, info if told else {**info, self._mask: np.array(observation[self._mask])}
 
 
 def _bound(bound: NDArray[Any]) -> NDArray[np.float32]:
