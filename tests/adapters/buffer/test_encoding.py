@@ -54,6 +54,12 @@ def test_an_episode_comes_back_as_it_was(data: st.DataObject) -> None:
     assert same(decode(b"12345678" + encode(given_), 8), given_)
 
 
+def test_bytes_that_are_no_text_come_back() -> None:
+    """Names of files on Linux are bytes; Python keeps those that are no UTF-8 as surrogates."""
+    given_ = Episode("e", 0, {}, {"said": ["\udcff größer", ""]}, np.zeros(2), extras={"raw": [b"\xff\0", b""]})
+    assert same(decode(encode(given_)), given_)
+
+
 def test_arrays_are_views_of_the_bytes_and_cannot_be_written() -> None:
     """Copies would cost more than all else, and writing through a view would change the disk."""
     found = decode(encode(episode(3)))

@@ -72,6 +72,9 @@ def test_a_repair_from_the_fault_to_the_closing() -> None:
         Edge(103, 111, "repair"),
         Edge(111, 112, "close"),
     ]
+    # A piece came in step 49, but the one that had lain there from the beginning is used first.
+    assert Edge(2, 49, "delivery") in list(played.graph)
+    assert [edge for edge in played.graph if edge.effect == 101] == [Edge(100, 101, "dispatch")]
 
 
 @pytest.mark.parametrize("variant", [VARIANT, f"{VARIANT}+sensor:3"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kept_episodes import FEW, SMALL, episode, plain, write
+from kept_episodes import ENV, FEW, SMALL, episode, plain, same, write
 
 from rolf_adapters.buffer import Causal, TrajectoryBuffer
 from rolf_adapters.buffer.index import BACKENDS
@@ -67,6 +67,26 @@ def test_what_was_dropped_since_is_there_again(tmp_path: Path) -> None:
         assert digest(buffer) == before
         buffer.load(first)
         assert digest(buffer) == before, "as often as wanted"
+
+
+def test_a_time_that_came_again_names_the_episode_that_is_there(tmp_path: Path) -> None:
+    """A key is free when its episode is dropped. Gone back to, it names the old one; purged, the new one stays."""
+    with TrajectoryBuffer(tmp_path / "b", **FEW, states=1) as buffer:
+        write(buffer, 0, 40)
+        state = buffer.state()
+        again = state["first"]
+        write(buffer, 40, 140)
+        assert buffer.numbers.start > again
+        buffer.add(episode(again))
+        buffer.commit()
+        buffer.load(state)
+        assert buffer.node(f"{ENV}:0:{again}").reward == episode(again).rewards[0]
+        write(buffer, 40, 140)
+        buffer.add(episode(again))
+        newest = buffer.state()["next"] - 1
+        assert min(path.name for path in buffer.folder.glob("segment-*")) > "segment-00000003", "the old one is purged"
+        assert buffer.node(f"{ENV}:0:{again}").reward == episode(again).rewards[0]
+        assert same(buffer.episode(newest), episode(again))
 
 
 def test_the_disk_is_given_back_when_no_state_needs_it(tmp_path: Path) -> None:
