@@ -76,8 +76,9 @@ class FlatFloat(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         numbers = np.asarray(flatten(self._from, observation))
         # A number is rounded as its bound is, so that it stays within it.
         vector = np.clip(numbers, _LIMITS.min, _LIMITS.max).astype(np.float32)
-        told = self._mask is None or self._mask in info
-        return vector, info if told else {**info, self._mask: np.array(observation[self._mask])}
+        if self._mask is None or self._mask in info:
+            return vector, info
+        return vector, {**info, self._mask: np.array(observation[self._mask])}
 
 
 def _bound(bound: NDArray[Any]) -> NDArray[np.float32]:
