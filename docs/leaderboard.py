@@ -19,7 +19,7 @@ is written by `python docs/leaderboard.py`. Put your own submission beside them:
 [enter the leaderboard](../how-to/enter-the-leaderboard.md).
 
 Every figure is a mean with its 95 % interval for *new* variants of the same kind
-([what that means](../explanation/statistics.md)). `name[:40]` is the first 40 variants of a split: they come in the
+([what that means](../explanation/statistics.md)). `name[:N]` is the first N variants of a split: they come in the
 order of a hash, so the first ones are a sample. References are told the truth, or look it up, and have no place.
 """
 
@@ -42,6 +42,8 @@ def _split(split: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     lines += [_entry(entry, every) for entry in split["entries"]]
+    lost = [f"{entry['policy']['name']} {entry['malformed']:.0%}" for entry in split["entries"] if entry["malformed"]]
+    lines += [f"\nSteps whose answer was no valid call: {', '.join(lost)}."] if lost else []
     return "\n".join(lines) + "\n"
 
 
