@@ -88,6 +88,7 @@ class Rollout(groups.Group):
     evaluation: int = Field(default=100, ge=1)
     """Episodes of an evaluation; of a split no more than it has."""
     speech: Speech = Field(default_factory=Speech)
+    """How messages are put to the model, and how it answers."""
 
 
 class Reward(groups.Reward):
