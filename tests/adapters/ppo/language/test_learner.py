@@ -74,6 +74,7 @@ def test_an_iteration_keeps_to_what_holds_of_every_training(learner: LanguageLea
     assert all(np.isfinite(value) for value in told.values())
 
 
+@pytest.mark.slow
 def test_a_training_that_was_interrupted_goes_on_bit_by_bit(learner: LanguageLearner) -> None:
     """What another process makes of the state is what this one would have made; an evaluation changes nothing."""
     for iteration in range(2):
