@@ -6,8 +6,9 @@ An episode is 50 steps of 256 bytes. The buffer keeps it with its actions, rewar
 by causal priority with importance weights; the others keep the same observations as bytes under a number, and read
 random numbers. All of them have every 1,000 episodes on the disk before they go on, and every step that is read is
 looked at. Rounds take turns; the figures are those of the median round, by the clock and per second of processor time.
-A machine that others use shows it in the first and hardly in the second; the load is printed. The exit status is 1 if
-the buffer misses a bar by the clock.
+A machine that others use shows it in the first and hardly in the second; the load is printed. A ratio is what the
+buffer does in a second of processor time against what the other does. The exit status is 1 if the buffer misses a bar
+by the clock.
 """
 
 from __future__ import annotations

@@ -146,20 +146,23 @@ def decode(buffer: Any, start: int = 0) -> Episode:
         Damaged: the bytes are those of no episode.
     """
     try:
-        return _decoded(buffer, start)
+        timestamp, flags, id_length, layout_length = _HEAD.unpack_from(buffer, start)
+        at = start + _HEAD.size
+        middle = at + id_length
+        end = middle + layout_length
+        said = bytes(buffer[middle:end])
+        steps, names = _read.get(said) or _steps(said)
+        env_id = buffer[at:middle].decode()
+        groups = _groups(buffer, end + -(end - start) % 8, steps)
+        states, actions, extras, rewards, edges = groups
+        graph = Graph(edges[""], names) if edges else NO_EDGES
+        return Episode(env_id, timestamp, states, actions, rewards[""], bool(flags & _TERMINATED), graph, extras)
     except (ValueError, TypeError, KeyError, struct.error) as error:
         raise Damaged(f"the bytes at {start} are no episode: {error}") from error
 
 
-def _decoded(buffer: Any, start: int) -> Episode:
-    timestamp, flags, id_length, layout_length = _HEAD.unpack_from(buffer, start)
-    at = start + _HEAD.size
-    middle = at + id_length
-    end = middle + layout_length
-    said = bytes(buffer[middle:end])
-    steps, names = _read.get(said) or _steps(said)
-    env_id = buffer[at:middle].decode()
-    at = end + -(end - start) % 8
+def _groups(buffer: Any, at: int, steps: list[_Step]) -> tuple[dict[str, Any], ...]:
+    """Return the columns that lie from a place on, group by group."""
     groups: tuple[dict[str, Any], ...] = ({}, {}, {}, {}, {})
     ends: NDArray[Any] | None = None
     for group, name, kind, dtype, shape, size in steps:
@@ -172,9 +175,7 @@ def _decoded(buffer: Any, start: int) -> Episode:
         else:
             assert ends is not None, "a ragged column follows its ends"
             groups[group][name] = _ragged(kind, ends, array)
-    states, actions, extras, rewards, edges = groups
-    graph = Graph(edges[""], names) if edges else NO_EDGES
-    return Episode(env_id, timestamp, states, actions, rewards[""], bool(flags & _TERMINATED), graph, extras)
+    return groups
 
 
 def _ragged(kind: str, ends: NDArray[Any], data: NDArray[Any]) -> Columns | Sequence[Any]:

@@ -135,7 +135,7 @@ class Segments:
 
     # ---- reading
 
-    def body(self, place: Place, number: int) -> tuple[Any, int]:
+    def body(self, place: Place | tuple[int, int, int], number: int) -> tuple[Any, int]:
         """Return the map in which an episode lies, and where its bytes begin; checked when first read.
 
         Raises:

@@ -129,7 +129,7 @@ class Store:
                 f"after the fork, with readonly=True"
             )
 
-    def read(self, place: Place, number: int) -> Episode:
+    def read(self, place: Place | tuple[int, int, int], number: int) -> Episode:
         """Return an episode."""
         data, at = self._segments.body(place, number)
         return decode(data, at)
