@@ -9,6 +9,7 @@ from openenv.core.env_client import EnvClient
 
 from rolf_adapters.openenv.errors import told
 from rolf_adapters.openenv.messages import Told, ToolCall, Whereabouts
+from rolf_adapters.openenv.session import DEADLINE
 
 
 class EpisodeClient(EnvClient):  # type: ignore[misc]  # openenv is untyped where it is not installed
@@ -17,7 +18,18 @@ class EpisodeClient(EnvClient):  # type: ignore[misc]  # openenv is untyped wher
     Without asyncio: ``with EpisodeClient(base_url=…).sync() as env: env.reset(seed=7)``. ``reset`` takes what
     `Session.reset` takes; ``step`` takes a `ToolCall`. Both raise `NotResetError`, `DeadlineError` and `FaultError` as
     the session did.
+
+    Args:
+        base_url: Of the server.
+        message_timeout_s: How long to wait for an answer [s]; longer than the server's deadline, or the session is lost
+            where the server would have said what has happened.
+        settings: For OpenEnv's ``EnvClient``.
     """
+
+    def __init__(
+        self, base_url: str | None = None, *, message_timeout_s: float = 2 * DEADLINE, **settings: Any
+    ) -> None:
+        super().__init__(base_url, message_timeout_s=message_timeout_s, **settings)
 
     async def _reset_async(self, **kwargs: Any) -> StepResult:
         try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as Late
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -113,7 +112,7 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
         asked = self._usual if variant is None else self._read(variant)
         if variant is not None and seed is None:
             seed = self._at.seed = asked.attempt_seed(attempt)
-        observation, info = self._timely("the reset", lambda: self._begin(asked, seed))
+        observation, info = self._begin(asked, seed)
         self._at.running = True
         told = self._told(observation, info)
         told.tools = [function(each) for each in self._world.tools]
@@ -142,10 +141,12 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
         except CallError as error:
             malformed = str(error)
             native = world.malformed(malformed)
-        observation, reward, terminated, truncated, info = self._timely("the step", lambda: env.step(native), timeout_s)
+        observation, reward, terminated, truncated, info = self._timely(
+            "the step", lambda: env.step(native), env, timeout_s
+        )
         self._at.step_count += 1
         if info.get("failure_kind") is not None:
-            self._drop()
+            self.close()
             raise FaultError(f"{info['failure_kind']}; the episode is over")
         over = bool(terminated or truncated)
         self._at.total += float(reward)
@@ -181,12 +182,13 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
 
     def _begin(self, asked: Variant, seed: int | None) -> tuple[Any, dict[str, Any]]:
         """Reset the environment of a variant: the one that is there, where it was made alike."""
-        alike = self._made is not None and self._made.kwargs == asked.kwargs
-        if self._env is None or not alike:
+        env = self._env
+        if env is None or self._made is None or self._made.kwargs != asked.kwargs:
             self.close()
             self._env, self._made = asked.make(), asked
+            env = self._env
             _ = self._world
-        return self._env.reset(seed=seed)
+        return self._timely("the reset", lambda: env.reset(seed=seed), env)
 
     def _told(self, observation: Any, info: Mapping[str, Any]) -> Told:
         told = Told(text=self._layout(self._world.told(observation, info), ""))
@@ -194,29 +196,32 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
             told.observation = jsonable(observation)
         return told
 
-    def _timely(self, what: str, do: Callable[[], Result], limit: float | None = None) -> Result:
+    def _timely(
+        self, what: str, do: Callable[[], Result], env: gym.Env[Any, Any], limit: float | None = None
+    ) -> Result:
         """Do something within the deadline, in a thread of its own, since nothing here could be interrupted."""
         seconds = self._deadline if limit is None else min(limit, self._deadline)
         promise: Future[Result] = Future()
-        threading.Thread(target=_kept, args=(promise, do), daemon=True).start()
+        late = threading.Event()
+        name, work = f"rolf-session-{id(self)}", (promise, do, late, env)
+        threading.Thread(target=_kept, args=work, name=name, daemon=True).start()
+        wait([promise], seconds)
+        if not promise.done():
+            late.set()
+            self.close()
+            raise DeadlineError(f"{what} took longer than {seconds:g} s; the episode is over")
         try:
-            return promise.result(seconds)
-        except Late:
-            if promise.done():  # the error is its own
-                raise
-            self._drop()
-            raise DeadlineError(f"{what} took longer than {seconds:g} s; the episode is over") from None
+            return promise.result()
         except (RuntimeError, OSError) as error:  # what environments raise where their machine is to blame
-            self._drop()
+            self.close()
             raise FaultError(f"{what}: {type(error).__name__}: {error}") from error
 
-    def _drop(self) -> None:
-        """Close what is broken, so that the next reset makes another."""
-        self.close()
 
-
-def _kept(promise: Future[Result], do: Callable[[], Result]) -> None:
+def _kept(promise: Future[Result], do: Callable[[], Result], late: threading.Event, env: gym.Env[Any, Any]) -> None:
+    """Do it and keep what came of it; where nobody waits any more, close what it may have opened meanwhile."""
     try:
         promise.set_result(do())
     except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
         promise.set_exception(error)
+    if late.is_set():
+        env.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -107,6 +108,23 @@ def test_a_step_that_takes_too_long_ends_the_episode() -> None:
     while any(each.info["cmdline"] == ["sleep", SLEEP] for each in psutil.process_iter(["cmdline"])):
         assert time.monotonic() < end
         time.sleep(0.05)
+    hurried.reset(seed=1)
+    assert "<stdout>\nhere\n" in hurried.step(run("echo here")).text
+    hurried.close()
+
+
+def test_a_reset_that_takes_too_long_is_given_up() -> None:
+    """Its shell comes up all the same, while nobody waits for it any more; the next one is another."""
+    hurried = Session(TERMINAL, {"max_steps": 9}, deadline=0.001)
+    with pytest.raises(DeadlineError, match=r"^deadline: the reset took longer than 0\.001 s"):
+        hurried.reset(seed=1)
+    abandoned = [each for each in threading.enumerate() if each.name.startswith("rolf-session")]
+    for each in abandoned:
+        each.join(20)
+        assert not each.is_alive()
+    with pytest.raises(NotResetError):
+        hurried.step(run("true"))
+    hurried._deadline = 60.0
     hurried.reset(seed=1)
     assert "<stdout>\nhere\n" in hurried.step(run("echo here")).text
     hurried.close()
