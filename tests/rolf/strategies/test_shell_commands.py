@@ -228,7 +228,7 @@ def test_the_jail_sees_what_lasts() -> None:
 
 def test_commands_are_varied() -> None:
     """A promise about `true` alone is kept easily: of everything that the grammar has, some is there."""
-    text = "\n".join(drawn(3_000))
+    text = "\n".join(drawn(1_500))
     assert [each for each in WANTED if each not in text] == []
 
 
