@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -86,7 +87,8 @@ def _train(config: Config, where: Path, *, resume: bool, as_json: bool) -> None:
     except (TrainingError, CheckpointError, Diverged) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt as error:
-        raise click.ClickException("stopped at once; --resume goes on from the last checkpoint") from error
+        click.echo("stopped at once; --resume goes on from the last checkpoint", err=True)
+        raise SystemExit(130) from error
     if int(os.environ.get("RANK", "0")) == 0:
         _tell(outcome, config.training.iterations, as_json=as_json)
     if outcome.interrupted:
@@ -163,7 +165,7 @@ def _tell(outcome: Outcome, total: int, *, as_json: bool) -> None:
     """Print what it came to."""
     measured = {name: value for name, value in sorted(outcome.values.items()) if not name.startswith("time/")}
     if as_json:
-        plain = {name: value if value == value else None for name, value in measured.items()}
+        plain = {name: value if math.isfinite(value) else None for name, value in measured.items()}
         told = {"iterations": outcome.iterations, "ended": outcome.ended, "interrupted": outcome.interrupted}
         click.echo(json.dumps(told | {"values": plain, "folder": str(outcome.folder)}))
     else:

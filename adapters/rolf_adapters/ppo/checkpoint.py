@@ -87,7 +87,9 @@ class Checkpoints:
         Raises:
             TypeError: the learner's values are no plain JSON.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self.folder.exists():
+            self.folder.mkdir(parents=True)
+            _sync(self.folder.parent)
         for stray in self.folder.glob(f"{PARTIAL}*"):
             shutil.rmtree(stray)
         place = self.folder / checkpoint.name

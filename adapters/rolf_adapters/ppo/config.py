@@ -166,7 +166,9 @@ def _model(data: dict[str, Any], written: Written) -> type[Config]:
 def _module(kind: str, part: str) -> ModuleType:
     """Return a module of a kind of learner; one of somebody's own holds everything."""
     name = f"{KINDS[kind]}.{part}" if kind in KINDS else kind
-    if "" not in sys.path:  # an installed command does not look in the working directory, where the module often lies
+    if (
+        kind not in KINDS and "" not in sys.path
+    ):  # an installed command does not look in the working directory, where the module often lies
         sys.path.insert(0, "")
     try:
         return import_module(name)

@@ -33,7 +33,7 @@ class Cluster(Group):
     """Processes on this machine; each collects for itself, and all learn from all (see docs/how-to/scale-out.md)."""
     threads: int = Field(default=1, ge=1, le=256)
     """Threads of PyTorch in each process; more than one only pays on a machine with nothing else to do."""
-    backend: Literal["gloo", "nccl"] = "gloo"
+    backend: Literal["gloo"] = "gloo"
     """How processes talk to each other."""
 
 

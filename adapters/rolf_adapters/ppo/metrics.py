@@ -95,6 +95,7 @@ class Metrics:
         """Wait until the disk has all lines, and return how many there are."""
         for file in self._files:
             os.fsync(file.fileno())
+        _sync(self._folder.parent)
         if self._writer is not None:
             self._writer.flush()
         return self.lines
@@ -128,6 +129,15 @@ def read(path: Path) -> list[dict[str, Any]]:
     """Return the whole lines of a metrics file, as objects."""
     *lines, _ = path.read_bytes().split(b"\n")
     return [json.loads(line) for line in lines]
+
+
+def _sync(folder: Path) -> None:
+    """See that the names of files in a folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _line(told: Mapping[str, Any]) -> bytes:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import gymnasium
 import torch
 
 from rolf.evaluation import atomic
@@ -19,6 +20,7 @@ from rolf_adapters.ppo.checkpoint import Checkpoint, CheckpointError, Checkpoint
 from rolf_adapters.ppo.config import Config, builder
 from rolf_adapters.ppo.learner import Diverged, Learner, State
 from rolf_adapters.ppo.metrics import METRICS, Metrics
+from rolf_adapters.ppo.reading import ConfigError
 from rolf_adapters.ppo.stages import Gates
 
 CONFIG, CHECKPOINTS = "config.yaml", "checkpoints"
@@ -39,6 +41,7 @@ class Run:
 
     Raises:
         TrainingError: the folder holds a training and ``resume`` is False, or another process trains there.
+        ConfigError: the learner cannot be made like this.
         CheckpointError: what lies there is of another training, or nothing of it is whole.
     """
 
@@ -60,6 +63,9 @@ class Run:
             if self._first and not resume and ((out / METRICS).exists() or self.checkpoints.names()):
                 wrong = f"{str(out)!r} holds a training already"
                 raise TrainingError(f"{wrong}; --resume goes on with it, and --out names another folder")
+            if self._first and (out / CONFIG).exists() and not (out / METRICS).exists():
+                wrong = f"{str(out)!r} holds a {CONFIG} and no training, and a training writes one of that name"
+                raise TrainingError(f"{wrong}; give another --out")
             parallel.gathered(None)  # nobody looks into the folder before the first has
             self._open(resume)
         except BaseException:
@@ -125,6 +131,7 @@ class Run:
         self.log({}, event=f"back to iteration {found.iteration}: {reason}")
         parallel.gathered(None)  # nobody writes before all have read
         self.learner.close()
+        self.ended = ""
         self._take(found, found.iteration, self.rollbacks + 1)
         if self._metrics is not None:
             self._metrics.back(self.iteration)
@@ -133,13 +140,15 @@ class Run:
 
     def close(self) -> None:
         """Give back everything; may be called again."""
-        if self._learner is not None:
-            self._learner.close()
-        if self._metrics is not None:
-            self._metrics.close()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        try:
+            if self._learner is not None:
+                self._learner.close()
+        finally:
+            if self._metrics is not None:
+                self._metrics.close()
+            if self._lock >= 0:
+                os.close(self._lock)
+                self._lock = -1
 
     def _open(self, resume: bool) -> None:
         """Go on from the latest checkpoint, or begin."""
@@ -157,13 +166,13 @@ class Run:
             lines = found.progress["lines"]
             self._saved = (self.rollbacks, self.iteration)
         if self._first:
-            atomic.write(self.out / CONFIG, self.config.text().encode())
             try:
                 self._metrics = Metrics(
                     self.out, lines=lines, step=self.iteration, tensorboard=self.config.logging.tensorboard
                 )
             except ValueError as error:
                 raise CheckpointError(str(error)) from error
+            atomic.write(self.out / CONFIG, self.config.text().encode())
         self.save()  # of the beginning: so there is always something to go back to
 
     def _compare(self, found: Checkpoint) -> None:
@@ -190,7 +199,10 @@ class Run:
     def _built(self, rollbacks: int) -> Learner:
         build: Callable[..., Learner] = builder(self.config.experiment.kind)
         config = self.config.slower(self.config.stages.slower**rollbacks)
-        return build(config, seed=config.experiment.seed)
+        try:
+            return build(config, seed=config.experiment.seed)
+        except (gymnasium.error.Error, LookupError, ValueError) as error:
+            raise ConfigError(f"the learner cannot be made: {error}") from error
 
     def _write(self, state: State, *, good: bool) -> None:
         """Write a checkpoint of this moment."""

@@ -7,6 +7,7 @@ what it is for and the iteration's number need not, and two parts of the trainer
 from __future__ import annotations
 
 import hashlib
+from numbers import Integral
 
 import numpy as np
 import torch
@@ -19,7 +20,8 @@ def number(seed: int, *names: str | int) -> int:
         seed: The run's.
         names: What the number is for: ``number(7, "rollout", iteration, rank)``.
     """
-    text = "\x1f".join(map(repr, (seed, *names))).encode()
+    plain = (int(name) if isinstance(name, Integral) else name for name in (seed, *names))  # NumPy's integers too
+    text = "\x1f".join(map(repr, plain)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
 
 

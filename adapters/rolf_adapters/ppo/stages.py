@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from rolf_adapters.ppo.groups import Gate
+from rolf_adapters.ppo.reading import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +73,16 @@ class Gates:
             evaluated: Whether it was evaluated.
 
         Raises:
-            ValueError: one is not; suggests the nearest name.
+            ConfigError: one is not; suggests the nearest name.
         """
         for gate in self._gates:
             group = gate.measure.partition("/")[0]
             due = evaluated if group == "evaluation" else group != "family"  # not all families come in an iteration
             if due and gate.measure not in measured:
                 near = get_close_matches(gate.measure, measured, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise ValueError(
-                    f"stages.gates: nothing measures {gate.measure!r}{hint} Measured are {', '.join(sorted(measured))}"
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                raise ConfigError(
+                    f"stages.gates: nothing measures {gate.measure!r}; {hint}measured: {', '.join(sorted(measured))}"
                 )
 
     def state(self) -> list[dict[str, Any]]:

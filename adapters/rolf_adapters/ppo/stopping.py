@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -16,11 +17,14 @@ class Stop:
 
     Args:
         aloud: Whether it says so on stderr.
+        echo: How long another ^C counts as the same one: torchrun passes on what the terminal has told already [s].
     """
 
-    def __init__(self, *, aloud: bool = True) -> None:
+    def __init__(self, *, aloud: bool = True, echo: float = 0.0) -> None:
         self.asked = False
         self._aloud = aloud
+        self._echo = echo
+        self._heard_at = 0.0
         self._former: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -34,8 +38,10 @@ class Stop:
             signal.signal(number, former)
 
     def _heard(self, number: int, _frame: FrameType | None) -> None:
-        if self.asked and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        if self._aloud and not self.asked:
+        if self.asked:
+            if number == signal.SIGINT and time.monotonic() - self._heard_at >= self._echo:
+                raise KeyboardInterrupt
+            return
+        if self._aloud:
             os.write(2, _HEARD)
-        self.asked = True
+        self.asked, self._heard_at = True, time.monotonic()

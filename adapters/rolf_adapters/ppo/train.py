@@ -65,18 +65,19 @@ def train(config: Config, out: Path, *, resume: bool = False, report: Callable[[
     cluster = config.cluster
     with (
         parallel.started(cluster.threads, cluster.backend),
-        Stop(aloud=parallel.rank() == 0) as stop,
+        Stop(aloud=parallel.rank() == 0, echo=2.0 if parallel.launched() else 0.0) as stop,
         Run(config, out, resume=resume, tell=lambda said: say(News(0, total, message=said))) as run,
     ):
         say(News(run.iteration, total))
         latest: Mapping[str, float] = {}
-        stopping, measured = False, set[str]()
+        stopping, played, evaluated, measured = False, 0, False, set[str]()
         while not run.over and not stopping:
             try:
                 latest = _measured(run)
-                if not measured or run.evaluates:
-                    measured |= set(latest)
-                    run.gates.check(dict.fromkeys(measured, 0.0), evaluated=run.evaluates)
+                measured |= set(latest)
+                played, evaluated = played + 1, evaluated or run.evaluates
+                if played == 2 or (played > 2 and run.evaluates):  # the first may have been a warm start
+                    run.gates.check(dict.fromkeys(measured, 0.0), evaluated=evaluated)
                 run.log(latest)
                 verdict = run.gates.see(run.iteration, latest)
                 if verdict is not None and verdict.then == "fail":

@@ -211,7 +211,7 @@ def test_every_key_that_comes_along_is_explained(kind: str) -> None:
         f"{name}.{key}"
         for name, group in schema(kind)["$defs"].items()
         for key, told in group.get("properties", {}).items()
-        if not told.get("description")
+        if not told.get("description") and "$ref" not in told  # a group is explained where it is defined
     ]
     assert silent == []
 

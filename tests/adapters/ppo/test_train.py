@@ -284,6 +284,25 @@ def test_a_gate_with_a_slip_in_its_name_is_an_error_at_once(tmp_path: Path) -> N
         trained(tmp_path, stages__gates=[gate("rollout/retrun", "above", 1, "stop")])
 
 
+def test_a_gate_is_not_missed_in_a_warm_start(tmp_path: Path) -> None:
+    """Whose first iteration measures other things; here the only one that is played in a run."""
+    trained(tmp_path, training__iterations=1, stages__gates=[gate("own/later", "above", 1, "stop")])
+
+
+def test_what_the_learner_cannot_be_made_of_is_an_error_of_the_configuration(tmp_path: Path) -> None:
+    """A slip in an environment's name."""
+    with pytest.raises(ConfigError, match="the learner cannot be made: Environment `Cartpole` doesn't exist"):
+        trained(tmp_path, environment__id="Cartpole-v1")
+
+
+def test_somebody_elses_file_is_not_written_over(tmp_path: Path) -> None:
+    """Whoever trains beside his own config.yaml keeps it as he wrote it."""
+    (tmp_path / "config.yaml").write_text("mine")
+    with pytest.raises(TrainingError, match=r"holds a config\.yaml and no training"):
+        trained(tmp_path, resume=True)
+    assert (tmp_path / "config.yaml").read_text() == "mine"
+
+
 def test_more_processes_than_were_started_are_an_error(tmp_path: Path) -> None:
     """What is learned depends on their number."""
     with pytest.raises(ConfigError, match=r"cluster\.processes is 2, and 1 was started"):
