@@ -89,6 +89,23 @@ def test_rows_are_what_single_environments_are() -> None:
                 seen, info = single.reset()
 
 
+def test_a_row_is_reset_alone() -> None:
+    """In the middle of its episode: it begins the next, the others go on, and end earlier."""
+    env = rows()
+    env.set_seed(5)
+    before = env.rollout(2)[:, -1]["next"].exclude("reward").clone()
+    kept = before["observation"].clone()
+    fresh = env.reset(before.set("_reset", torch.tensor([[False], [True], [False]])))
+    single = gym.make(LINE, variant=NAMES[1], horizon=HORIZON)
+    single.reset(seed=6)
+    expected, _ = single.reset()
+    assert np.array_equal(fresh["observation"][1].numpy(), expected)
+    assert torch.equal(fresh["observation"][[0, 2]], kept[[0, 2]])
+    later = env.rollout(HORIZON, tensordict=fresh, auto_reset=False)
+    assert later["next", "done"][:, -1].flatten().tolist() == [True, False, True]
+    assert later.shape == (3, HORIZON - 2)
+
+
 def test_the_same_seed_gives_the_same_and_another_another() -> None:
     def played(seed: int) -> Any:
         env = rows()
