@@ -119,6 +119,8 @@ def test_a_terminal_becomes_one_vector(terminal: gym.Env[Any, Any]) -> None:
 
 @pytest.mark.slow
 def test_an_environment_keeps_what_it_keeps_without() -> None:
-    report = check_all(lambda: EncodedObservation(gym.make(TERM, task="git-dirty-pull", max_steps=4), SIZES), steps=8)
+    report = check_all(
+        lambda: EncodedObservation(gym.make(TERM, task="git-dirty-pull", max_steps=4), SIZES), steps=8, processes=1
+    )
     report.require()
     assert sum(result.state is State.PASSED for result in report.results) >= 8, str(report)
