@@ -165,7 +165,9 @@ def _of_text(text: str, depth: int) -> Segment:
         return EXECUTE
     furthest = IDENTIFY
     waiting = [Parser(_language()).parse(raw).root_node]
-    while waiting:  # no recursion: a hostile text nests deeper than Python's stack
+    # No recursion: a hostile text nests deeper than Python's stack. And nothing is further than EXECUTE: scripts within
+    # scripts, each of which would be read as often as there are ways to it, end at the first that is too deep.
+    while waiting and furthest < EXECUTE:
         node = waiting.pop()
         waiting.extend(node.children)
         furthest = max(furthest, _of_node(node, depth))

@@ -139,7 +139,18 @@ def test_any_text_is_of_some_segment(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["(" * 4000, "$(" * 3000, "ls " * 3000, "bash -c " * 900, "find -exec " * 740, "\udc80"]
+    "text",
+    [
+        "(" * 4000,
+        "$(" * 3000,
+        "ls " * 3000,
+        "bash -c " * 900,
+        "find -exec " * 740,
+        "eval $(" * 600 + "ls" + ")" * 600,
+        "eval $(eval $(eval $(eval $(ls)))); " * 200,
+        "\udc80",
+    ],
+    ids=range(8),
 )
 def test_hostile_texts_are_read_or_left(text: str) -> None:
     """Deep, long, and no text at all."""
