@@ -26,7 +26,7 @@ def settings() -> Settings:
     warm = WarmStart(policy="termgym.policies.oracle:Oracle", episodes=25, epochs=80, batch=32)
     return Settings(
         environment=Environment(id="file_tasks:FileTasks-v0", evaluation={"part": "test"}),
-        rollout=Rollout(turns=2, tokens=24, window=256, evaluation=TESTED, speech=Speech(system="")),
+        rollout=Rollout(threads=8, turns=2, tokens=24, window=256, evaluation=TESTED, speech=Speech(system="")),
         reward=Reward(limit_ends=True, per_turn=-0.02, malformed=-0.1),
         policy=Policy(model="file_tasks:tiny"),
         training=Training(
