@@ -94,6 +94,7 @@ COMMANDS_OF = {
     ],
     EXECUTE: [
         "echo hello > note.txt",
+        "echo straße > 🙂.txt",
         "cat a b >> c",
         "sed -i 's/a/b/' app.conf",
         "sed -ni.bak /x/p app.conf",
@@ -148,9 +149,10 @@ def test_any_text_is_of_some_segment(text: str) -> None:
         "find -exec " * 740,
         "eval $(" * 600 + "ls" + ")" * 600,
         "eval $(eval $(eval $(eval $(ls)))); " * 200,
+        "\u0523\u04b1&{\U000cb647\u9b8e",  # killed the process
         "\udc80",
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_hostile_texts_are_read_or_left(text: str) -> None:
     """Deep, long, and no text at all."""
