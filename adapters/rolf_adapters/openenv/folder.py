@@ -129,34 +129,50 @@ def write_folder(
         ValueError: the name will not do, or the rewards are in the wrong order.
         TypeError: the arguments are no plain data.
     """
-    name, (low, high) = folder.name, rewards
+    name = folder.name
     if not NAME.fullmatch(name):
         raise ValueError(f"the folder is called {name!r}; give lower-case letters, digits and _")
-    if not low < high:
+    if not rewards[0] < rewards[1]:
         raise ValueError(f"rewards={rewards}; give the least and the greatest")
-    told = {
+    files = _files(_told(name, env_id, arguments or {}, sessions, deadline, rewards))
+    folder.mkdir(parents=True)
+    (folder / "server").mkdir()
+    for path, text in files.items():
+        (folder / path).write_text(text)
+
+
+def _told(
+    name: str,
+    env_id: str,
+    arguments: Mapping[str, Any],
+    sessions: int,
+    deadline: float,
+    rewards: tuple[float, float],
+) -> dict[str, Any]:
+    """Return what the files are filled in with."""
+    return {
         "name": name,
         "dashed": name.replace("_", "-"),
         "version": __version__,
         "env_id": env_id,
-        "arguments": json.dumps(dict(arguments or {})),
+        "arguments": json.dumps(dict(arguments)),
         "sessions": sessions,
         "deadline": deadline,
-        "low": low,
-        "high": high,
+        "low": rewards[0],
+        "high": rewards[1],
         "seconds": 60 * deadline,
     }
-    files = {
+
+
+def _files(told: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files by their paths in the folder."""
+    return {
         "openenv.yaml": MANIFEST.format(**told),
         "pyproject.toml": PROJECT.format(**told),
         "README.md": README.format(**told),
         "__init__.py": CLIENT,
         "client.py": CLIENT,
-        "server/__init__.py": f'"""The server of {name}."""\n',
+        "server/__init__.py": f'"""The server of {told["name"]}."""\n',
         "server/app.py": APPLICATION.format(**told),
         "server/Dockerfile": DOCKERFILE,
     }
-    folder.mkdir(parents=True)
-    (folder / "server").mkdir()
-    for path, text in files.items():
-        (folder / path).write_text(text)

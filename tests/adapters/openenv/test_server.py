@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import psutil
 import pytest
+from click.testing import CliRunner
 
 from rolf_adapters.openenv import DeadlineError, EpisodeClient, NotResetError, Told, ToolCall, write_folder
+from rolf_adapters.openenv.__main__ import main
 
 SESSIONS = 32
 GONE = 20.0
@@ -155,7 +157,6 @@ def test_folders_that_will_not_do(
     ],
 )
 def test_usage_errors_are_told(arguments: list[str], wrong: str) -> None:
-    command = [sys.executable, "-m", "rolf_adapters.openenv", "linegym:LineEnv-v1", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = CliRunner().invoke(main, ["linegym:LineEnv-v1", *arguments])
+    assert done.exit_code == 2
     assert wrong in done.stderr
