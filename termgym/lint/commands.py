@@ -12,6 +12,7 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from rolf.shell_grammar import readable
 from termgym.safety.commandline import read
 from termgym.safety.shelltree import source
 
@@ -52,7 +53,7 @@ def commands(script: str, first: int = 1) -> list[Command]:
         script: Its text; of one that is too long only the beginning is looked at.
         first: The line that it begins on.
     """
-    data = script.encode("utf-8", "replace")[:LONGEST]
+    data = readable(script)[:LONGEST]
     root = Parser(Language(tree_sitter_bash.language())).parse(data).root_node
     return list(_below(root, first))
 

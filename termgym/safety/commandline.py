@@ -19,6 +19,7 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from rolf.shell_grammar import readable
 from termgym.safety.calls import Call, CommandLine
 from termgym.safety.launchers import launched, program
 from termgym.safety.remembering import remembered
@@ -78,17 +79,16 @@ class _Reader:
         self._looks = LOOK_LIMIT
 
     def read(self, text: str, depth: int, around: Around) -> None:
-        # The grammar takes NUL for the end of the text; bash drops it. Half surrogates cannot be encoded at all.
-        data = text.replace("\0", "").replace("${IFS}", " ").replace("$IFS", " ").encode("utf-8", "replace")
+        data = readable(text).replace(b"${IFS}", b" ").replace(b"$IFS", b" ")
         if len(data) > PARSE_LIMIT:
-            data = without_heredocs(data.decode()).encode()
+            data = without_heredocs(data.decode("utf-8", "replace")).encode()
         if len(data) > PARSE_LIMIT:
-            self._read_roughly(without_heredocs(data.decode()), depth)
+            self._read_roughly(without_heredocs(data.decode("utf-8", "replace")), depth)
             return
         root = Parser(_language()).parse(data).root_node
         if root.has_error:  # the tree holds what was understood; the coarser eye may catch what was not
             stood = self._directory
-            self._read_roughly(without_heredocs(data.decode()), depth)
+            self._read_roughly(without_heredocs(data.decode("utf-8", "replace")), depth)
             self._directory = stood
         stack: list[_Visit] = [(root, around)]
         entered: list[tuple[str | None, dict[str, str]]] = []
