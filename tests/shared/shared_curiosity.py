@@ -1,10 +1,9 @@
-"""Curiosity and a normaliser on the observations of this process; run by torchrun, each prints its state as JSON."""
+"""Curiosity and a normaliser on the observations of this process; run by torchrun, each hands over its state."""
 
 from __future__ import annotations
 
-import json
-
 import torch
+from together import hand_over
 
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.curiosity import Curiosity
@@ -39,4 +38,4 @@ def learned() -> dict[str, object]:
 
 if __name__ == "__main__":
     with parallel.started():
-        print(json.dumps(learned()), flush=True)
+        hand_over(parallel.rank(), learned())

@@ -1,11 +1,11 @@
-"""One step of a small network on the samples of this process; run by torchrun, each prints what came of it as JSON."""
+"""One step of a small network on the samples of this process; run by torchrun, each hands over what came of it."""
 
 from __future__ import annotations
 
-import json
 import sys
 
 import torch
+from together import hand_over
 from torch import nn
 
 from rolf_adapters.ppo import parallel
@@ -39,4 +39,4 @@ def step(samples: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     with parallel.started():
-        print(json.dumps(step(int(sys.argv[1]))), flush=True)
+        hand_over(parallel.rank(), step(int(sys.argv[2])))

@@ -12,6 +12,10 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from rolf.shell_grammar import readable
+
+READ_LIMIT = 8_192
+"""How much of a text is read [bytes]: the grammar needs time that grows with the square of some texts."""
 MOST_NODES = 20_000
 """Nodes of a command's syntax tree that are looked at: a hostile text may have millions."""
 _MOST_PATTERNS = 64
@@ -76,11 +80,11 @@ def named_in(command: str, cwd: str, home: str) -> list[Word]:
     """Return what a command names, in the order in which it is written.
 
     Args:
-        command: Its text.
+        command: Its text; what stands behind its first 8 192 bytes is not looked at.
         cwd: Where the shell stands; ``cd`` in the command moves it from there on.
         home: What ``~`` is.
     """
-    root = _parser().parse(command.encode("utf-8", "surrogateescape")).root_node
+    root = _parser().parse(readable(command)[:READ_LIMIT]).root_node
     found: list[Word] = []
     for node in _commands(root):
         words = [_text(child, cwd, home) for child in _operands(node)]

@@ -61,15 +61,16 @@ def command(
         where = out or Path("runs") / config.experiment.name
         if config.cluster.processes > 1 and "TORCHELASTIC_RUN_ID" not in os.environ:
             options = [f"--set={each}" for each in overrides] + ["--resume"] * resume + ["--json"] * as_json
-            _start_processes(config, [str(file), f"--out={where}", *options])
+            _start_processes(config, where, [str(file), f"--out={where}", *options])
         _train(config, where, resume=resume, as_json=as_json)
     except (ConfigError, ImportError) as error:
         raise WrongUsage(str(error)) from error
 
 
-def _start_processes(config: Config, arguments: list[str]) -> NoReturn:
+def _start_processes(config: Config, where: Path, arguments: list[str]) -> NoReturn:
     """Become torchrun, which runs this very command in as many processes as shall learn together."""
     torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(config.cluster.processes)]
+    torchrun += ["--log-dir", str(where / "processes")]  # else a folder of its own stays in /tmp
     os.environ.setdefault("OMP_NUM_THREADS", str(config.cluster.threads))  # else torchrun warns that it sets it
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", *torchrun, "-m", "rolf_adapters.commands.train", *arguments])

@@ -139,6 +139,7 @@ class EpisodePool:
                 while len(self._actors) < min(self._count, len(variants)):
                     self._actors.append(self._make.remote())
                     self._ready(self._actors[-1], turn)
+                self._wake(turn)
                 self._attend(turn)
         finally:
             for work in turn.working.values():  # something was raised; who is getting ready may go on
@@ -159,6 +160,13 @@ class EpisodePool:
     def _ready(self, actor: Any, turn: _Round) -> None:
         """Let an actor have the policy."""
         turn.working[actor.take.remote(turn.policy)] = _Work(actor, None, time.monotonic())
+
+    def _wake(self, turn: _Round) -> None:
+        """Let actors that had nothing left to do play what another one has lost."""
+        at_work = {work.actor for work in turn.working.values()}
+        for actor in self._actors:
+            if actor not in at_work:
+                self._idle(actor, turn)
 
     def _attend(self, turn: _Round) -> None:
         """Wait for an answer, or for a deadline."""

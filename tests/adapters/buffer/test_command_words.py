@@ -77,8 +77,18 @@ def test_a_folder_stands_for_what_is_in_it_where_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["$(" * 3_000, "a " * 100_000, "x?y* " * 30_000, "((((" * 2_000, "\udcff /\udcfe", "\0", "*" * 200, "*?" * 99],
-    ids=range(8),
+    [
+        "$(" * 3_000,
+        "a=(" * 30_000,
+        "a " * 100_000,
+        "x?y* " * 30_000,
+        "((((" * 2_000,
+        "\udcff /\udcfe",
+        "\0",
+        "*" * 200,
+        "*?" * 99,
+    ],
+    ids=range(9),
 )
 def test_a_hostile_command_costs_little(command: str) -> None:
     """Whatever an agent writes is looked at, after every step, for all that has changed."""

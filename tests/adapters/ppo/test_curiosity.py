@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from shared_curiosity import learned
+from together import torchrun
 from torch import Tensor
 
 from rolf_adapters.ppo.curiosity import Curiosity
@@ -130,15 +128,9 @@ def test_what_is_no_number_is_no_lesson() -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_get_used_to_what_both_have_seen() -> None:
+def test_two_processes_get_used_to_what_both_have_seen(tmp_path: Path) -> None:
     """They come to the same state, that of one process which has seen all, and none goes on where one has failed."""
-    shared = Path(__file__).parents[2] / "shared"
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    environment = os.environ | {"PYTHONPATH": str(shared), "OMP_NUM_THREADS": "1"}
-    script = str(shared / "shared_curiosity.py")
-    done = subprocess.run([*command, script], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
-    first, second = map(json.loads, done.stdout.splitlines())
+    first, second = torchrun(2, "shared_curiosity.py", tmp_path)
     assert first == second
     alone = learned()
     assert first["went_on"] is alone["went_on"] is False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,20 +11,13 @@ import pytest
 import torch
 from shared_gradients import step
 from small_learner import small_config
+from together import ENVIRONMENT, torchrun
 
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.checkpoint import Checkpoints
 from rolf_adapters.ppo.config import checked
 from rolf_adapters.ppo.metrics import METRICS, read
 from rolf_adapters.ppo.train import train
-
-SHARED = Path(__file__).parents[2] / "shared"
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(SHARED), "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-
-
-def torchrun(count: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
-    return subprocess.run([*command, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
 
 
 def test_alone_there_is_nothing_to_add_up() -> None:
@@ -47,12 +39,10 @@ def test_moments_are_those_of_the_population() -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_have_the_gradient_of_one() -> None:
+def test_two_processes_have_the_gradient_of_one(tmp_path: Path) -> None:
     """From an odd number of samples, shared out; also where only one process has a loss, or none has."""
     alone = step(7)
-    done = torchrun(2, str(SHARED / "shared_gradients.py"), "7")
-    assert done.returncode == 0, done.stderr
-    told = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda each: each["rank"])
+    told = torchrun(2, "shared_gradients.py", tmp_path, "7")
     assert [each["rank"] for each in told] == [0, 1]
     first, second = ({key: value for key, value in each.items() if key != "rank"} for each in told)
     assert first == second, "the same bits in both"

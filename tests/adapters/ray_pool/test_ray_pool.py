@@ -136,6 +136,14 @@ def test_a_lost_episode_can_be_tried_again(pool: EpisodePool, deaths: Path) -> N
     assert all(map(same, twice, whole))
 
 
+def test_an_actor_that_was_idle_plays_what_another_has_lost(pool: EpisodePool, deaths: Path) -> None:
+    """Fewer episodes than actors: nobody new is needed, and whoever has nothing to do must be told."""
+    whole = pool.play(Chance(), LINES)
+    assert len(pool.processes) == 2
+    (again,) = pool.play(Killed(deaths, LINES[0].attempt_seed(0)), LINES[:1], retries=1)
+    assert same(again, whole[0])
+
+
 def test_tries_come_to_an_end(pool: EpisodePool, deaths: Path) -> None:
     lost = pool.play(Killed(deaths, LINES[DOOMED].attempt_seed(0), times=9), LINES[: DOOMED + 1], retries=1)[DOOMED]
     assert isinstance(lost, Lost)
