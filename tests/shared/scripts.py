@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -27,6 +28,9 @@ def run_example(path: Path, checks: Checks, folder: Path, *, seconds: float = 10
     """
     arguments, right = checks[path.name]
     command = [sys.executable, "-W", "error", str(path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, cwd=folder)
+    temporary = folder / "tmp"  # of its own: libraries leave folders behind
+    temporary.mkdir()
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     assert right(float(done.stdout.splitlines()[-1])), done.stdout
