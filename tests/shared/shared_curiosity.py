@@ -39,3 +39,4 @@ def learned() -> dict[str, object]:
 if __name__ == "__main__":
     with parallel.started():
         hand_over(parallel.rank(), learned())
+    parallel.leave()

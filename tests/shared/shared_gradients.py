@@ -40,3 +40,4 @@ def step(samples: int) -> dict[str, object]:
 if __name__ == "__main__":
     with parallel.started():
         hand_over(parallel.rank(), step(int(sys.argv[2])))
+    parallel.leave()

@@ -178,5 +178,16 @@ def _tell(outcome: Outcome, total: int, *, as_json: bool) -> None:
         click.echo("stopped; --resume goes on from here", err=True)
 
 
+def _main() -> NoReturn:
+    """Run the command as one of the processes that torchrun has started."""
+    from rolf_adapters.ppo import parallel
+
+    try:
+        command(prog_name="rolf train")
+    except SystemExit as end:
+        parallel.leave(end.code if isinstance(end.code, int) else int(end.code is not None))
+    parallel.leave()
+
+
 if __name__ == "__main__":
-    command(prog_name="rolf train")
+    _main()

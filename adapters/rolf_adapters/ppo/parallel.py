@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 import torch.distributed as distributed
@@ -64,6 +65,23 @@ def started(threads: int = 1, backend: str = "gloo") -> Iterator[None]:
         torch.set_num_threads(before)
         if joined:
             distributed.destroy_process_group()
+
+
+def leave(code: int = 0) -> NoReturn:
+    """End this process, at once where it is one of several: call it when all is written.
+
+    An exit in the ordinary way is an abort ("terminate called without an active exception") one time in five where a
+    process has sent by gloo and gone backward through a network (seen with PyTorch 2.13), and torchrun then takes a
+    training that is done for one that has failed.
+
+    Args:
+        code: Exit code of the process.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if launched() > 1:
+        os._exit(code)
+    raise SystemExit(code)
 
 
 def summed(tensor: Tensor) -> Tensor:
