@@ -67,6 +67,9 @@ def recover(segments: Segments, extent: Extent, *, careful: bool) -> Recovered:
                 )
             _tear(segments, segment, scanned.end, len(data))
             offset = scanned.end
+        if scanned.records:  # who wrote them may have died before they were on the disk; the index is to know of them
+            segments.settle(segment)
+        if not scanned.sealed:
             break
         segment, offset = segment + 1, 0
     for later in segments.present():

@@ -107,6 +107,15 @@ class Segments:
         finally:
             os.close(descriptor)
 
+    def settle(self, segment: int) -> None:
+        """See that a segment is on the disk as it is now, whoever wrote it."""
+        descriptor = os.open(self.path(segment), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+        self._sync_folder()
+
     def remove(self, segment: int) -> None:
         """Remove a segment; arrays that were read from it stay valid."""
         self._maps.pop(segment, None)  # the map lives as long as arrays that are views of it

@@ -323,6 +323,32 @@ def test_the_episodes_are_on_the_disk_before_the_index_knows_of_them(
         monkeypatch.undo()
 
 
+def test_what_a_killed_writer_left_is_on_the_disk_before_the_index_knows_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have died between writing and fdatasync; whoever opens the buffer next makes up for that."""
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        write(buffer, 0, 5)
+    (index,) = (each for each in (tmp_path / "b").iterdir() if each.is_dir() and "lmdb" in each.name)
+    shutil.copytree(index, tmp_path / "older")
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        write(buffer, 5, 7)
+    shutil.rmtree(index)
+    shutil.copytree(tmp_path / "older", index)
+    done: list[str] = []
+    for owner, name in ((os, "fdatasync"), (lmdb_index.LmdbIndex, "write")):
+        whole = getattr(owner, name)
+
+        def told(*given: Any, name: str = name, whole: Any = whole) -> Any:
+            done.append(name)
+            return whole(*given)
+
+        monkeypatch.setattr(owner, name, told)
+    with TrajectoryBuffer(tmp_path / "b") as buffer:
+        assert (len(buffer), done) == (7, ["fdatasync", "write"])
+    monkeypatch.undo()
+
+
 def write_by_tens(buffer: TrajectoryBuffer) -> None:
     for start in range(0, 5_000, 10):
         write(buffer, start, start + 10)
