@@ -12,6 +12,15 @@ FAR = re.compile("[^\x00-\uffff]|[\ud800-\udc7f\udd00-\udfff]")
 """Letters beyond the basic plane (nothing before them was seen to do harm), and surrogates that stand for no byte."""
 STAND_IN = "\ufffd"
 """What stands for such a letter: it is none of bash's syntax."""
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+
+
+def skeleton(text: str) -> bytes:
+    """Return a text of bash for one who asks what programs it runs and not what they are told: ASCII alone.
+
+    An ``x`` stands for each other letter, so that nothing is looked up beyond the table at all.
+    """
+    return _FOREIGN.sub("x", text).encode()
 
 
 def readable(text: str) -> bytes:

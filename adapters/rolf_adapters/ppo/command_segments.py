@@ -10,7 +10,6 @@ who writes that much writes a file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -18,6 +17,7 @@ from itertools import pairwise
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from rolf.shell_grammar import skeleton
 from rolf_adapters.ppo.segment import Segment
 
 READ_LIMIT = 8_192
@@ -150,10 +150,6 @@ ASKING = frozenset({"--version", "--help", "-V"})
 HARMLESS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
 """Where output may go without a file being written."""
 
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
-"""Letters beyond ASCII, in the place of which an x is read. tree-sitter-bash 0.25.1 looks each character up in a C
-library's table of 256, and far enough beyond it the process dies: ``a&{`` and U+CB647 is such a text."""
-
 
 @lru_cache(maxsize=4_096)
 def of_command(text: str) -> Segment:
@@ -165,7 +161,7 @@ def of_command(text: str) -> Segment:
 
 
 def _of_text(text: str, depth: int) -> Segment:
-    raw = _FOREIGN.sub("x", text).encode()
+    raw = skeleton(text)
     if len(raw) > READ_LIMIT or depth > DEPTH_LIMIT:
         return EXECUTE
     furthest = IDENTIFY
