@@ -286,7 +286,8 @@ def test_a_gate_with_a_slip_in_its_name_is_an_error_at_once(tmp_path: Path) -> N
 
 def test_a_gate_is_not_missed_in_a_warm_start(tmp_path: Path) -> None:
     """Whose first iteration measures other things; here the only one that is played in a run."""
-    trained(tmp_path, training__iterations=1, stages__gates=[gate("own/later", "above", 1, "stop")])
+    outcome = trained(tmp_path, training__iterations=1, stages__gates=[gate("own/later", "above", 1, "stop")])
+    assert (outcome.iterations, outcome.ended) == (1, "")
 
 
 def test_what_the_learner_cannot_be_made_of_is_an_error_of_the_configuration(tmp_path: Path) -> None:
