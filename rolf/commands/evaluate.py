@@ -137,29 +137,14 @@ def _progress() -> Iterator[Callable[[Advance], None]]:
     if not sys.stderr.isatty():
         yield tally.line
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rolf import progress  # loads rich
 
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    with progress.bar() as bar:
         task = bar.add_task("")
 
-        def report(progress: Advance) -> None:
-            tally.add(progress)
-            bar.update(task, total=progress.episodes, completed=tally.count, description=str(tally))
+        def report(advance: Advance) -> None:
+            tally.add(advance)
+            bar.update(task, total=advance.episodes, completed=tally.count, description=str(tally))
 
         yield report
 

@@ -105,24 +105,9 @@ def _progress(every: int) -> Iterator[Callable[[News], None]]:
     if not sys.stderr.isatty():
         yield _Lines(every).tell
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rolf import progress  # loads rich
 
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    with progress.bar() as bar:
         task = bar.add_task("")
 
         def report(news: News) -> None:
