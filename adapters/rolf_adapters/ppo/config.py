@@ -64,9 +64,9 @@ class Config(Group):
         return digest(self.course())
 
     def slower(self, factor: float) -> Config:
-        """Return it with the learning rate multiplied."""
-        rate = self.training.learning_rate * factor
-        return self.model_copy(update={"training": self.training.model_copy(update={"learning_rate": rate})})
+        """Return it with the learning rates multiplied."""
+        rates = {name: getattr(self.training, name) * factor for name in self.training.RATES}
+        return self.model_copy(update={"training": self.training.model_copy(update=rates)})
 
 
 def read(path: File, overrides: tuple[str, ...] = ()) -> Config:

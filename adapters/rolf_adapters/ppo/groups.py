@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -49,6 +49,8 @@ class Reward(Group):
 class Training(Group):
     """How long and how fast; a kind of learner adds its own."""
 
+    RATES: ClassVar[tuple[str, ...]] = ("learning_rate",)
+    """The rates that a training goes on with more slowly when it has gone wrong; a kind with more names them here."""
     iterations: int = Field(ge=1)
     """Of collecting and learning."""
     learning_rate: float = Field(default=3e-4, gt=0, le=1)

@@ -220,3 +220,17 @@ def test_every_key_that_comes_along_is_explained(kind: str) -> None:
 def test_every_example_is_a_configuration(path: Path) -> None:
     """It is what people begin with."""
     assert read(path).experiment.kind in KINDS
+
+
+def test_after_a_rollback_all_rates_are_smaller() -> None:
+    """A language model has two, and a critic that diverged would diverge again."""
+    said = {
+        "experiment": {"name": "x", "kind": "language"},
+        "environment": {"id": "termgym:TermEnv-v1"},
+        "policy": {"model": "nowhere"},
+        "training": {"iterations": 1, "learning_rate": 0.25, "critic_rate": 0.5},
+    }
+    config = checked(said)
+    slower = config.slower(0.5).training
+    assert (slower.learning_rate, slower.model_dump()["critic_rate"]) == (0.125, 0.25)
+    assert config.training.learning_rate == 0.25

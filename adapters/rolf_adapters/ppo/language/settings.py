@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -142,6 +142,7 @@ class WarmStart(groups.Group):
 class Training(groups.Training):
     """How it learns from episodes."""
 
+    RATES: ClassVar[tuple[str, ...]] = ("learning_rate", "critic_rate")
     learning_rate: float = Field(default=1e-5, gt=0, le=1)
     """Of the model, before any schedule."""
     critic_rate: float = Field(default=1e-3, gt=0, le=1)
