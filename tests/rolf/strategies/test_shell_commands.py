@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -49,13 +50,13 @@ WANTED = [
 """What is there among some hundred commands."""
 
 JAIL = r"""
-import ctypes, json, os, pathlib, shutil, signal, subprocess, sys, tempfile, time
+import ctypes, json, os, pathlib, shutil, signal, subprocess, sys, time
 
 def mount(kind, at, *options):
     subprocess.run(["mount", "-t", kind, *options, kind, at], check=True)
 
 # A copy of the whole system in which every write can be found afterwards; and only this namespace sees it.
-base = pathlib.Path(tempfile.mkdtemp())
+base = pathlib.Path(sys.argv[1])
 mount("tmpfs", base)
 for name in ("upper", "work", "merged"):
     (base / name).mkdir()
@@ -146,14 +147,15 @@ def in_a_jail(commands: list[str]) -> dict[str, Any]:
 
     That wants root: the kernel overlays no `/` for others, whose mounts are locked.
     """
-    done = subprocess.run(
-        ["unshare", "--mount", "--pid", "--fork", "--mount-proc", sys.executable, "-c", JAIL],
-        input=json.dumps(commands),
-        capture_output=True,
-        text=True,
-        errors="surrogateescape",
-        timeout=3600,
-    )
+    with tempfile.TemporaryDirectory() as base:  # what is mounted there goes with the namespace
+        done = subprocess.run(
+            ["unshare", "--mount", "--pid", "--fork", "--mount-proc", sys.executable, "-c", JAIL, base],
+            input=json.dumps(commands),
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=3600,
+        )
     assert done.returncode == 0, done.stderr[-2000:]
     told: dict[str, Any] = json.loads(done.stdout)
     return told
