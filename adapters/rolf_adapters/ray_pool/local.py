@@ -12,6 +12,7 @@ from ray._private import ray_constants
 
 OBJECT_STORE = 200 * 2**20
 """What objects in shared memory may take [bytes]."""
+OBJECT_STORE_LEAST: int = ray_constants.OBJECT_STORE_MINIMUM_MEMORY_BYTES
 
 
 @contextmanager
@@ -23,11 +24,17 @@ def local_ray(cpus: int = 2, *, object_store: int = OBJECT_STORE) -> Iterator[No
 
     Args:
         cpus: How many processors there are to be reserved.
-        object_store: What objects in shared memory may take [bytes].
+        object_store: What objects in shared memory may take [bytes]; at least 75 MiB.
 
     Raises:
         RuntimeError: Ray is running already.
+        ValueError: Ray could not be started with so many processors, or so little memory.
     """
+    # Ray itself looks at them when half of its processes run already, and nobody ends those then.
+    if isinstance(cpus, bool) or not isinstance(cpus, int) or cpus < 0:
+        raise ValueError(f"cpus={cpus!r}; give a whole number of processors, 0 to reserve none")
+    if object_store < OBJECT_STORE_LEAST:
+        raise ValueError(f"object_store={object_store} [bytes]; Ray wants at least {OBJECT_STORE_LEAST}")
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # the paths of its sockets may have 107 characters
     try:
         with _loopback():

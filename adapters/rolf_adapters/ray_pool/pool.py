@@ -77,22 +77,21 @@ class EpisodePool:
         cpus: What Ray reserves for each actor [processors].
 
     Raises:
-        ValueError: there would be no actor, or no time, or Ray has fewer processors than that.
+        ValueError: there would be no actor, or no time, or Ray has fewer processors than that. No Ray is left running.
     """
 
     def __init__(self, actors: int = 2, *, deadline: float | None = None, cpus: float = 1.0) -> None:
-        if actors < 1:
-            raise ValueError(f"actors={actors}; give at least one")
-        if deadline is not None and not deadline > 0:
-            raise ValueError(f"deadline={deadline} [s]; give a positive time, or None")
+        _check(actors, deadline, cpus)
         self._count, self._deadline = actors, deadline
-        self._own = ExitStack()
-        if not ray.is_initialized():
-            self._own.enter_context(local_ray(max(1, math.ceil(actors * cpus))))
-        there = ray.cluster_resources().get("CPU", 0.0)
-        if there < actors * cpus:
-            raise ValueError(f"{actors} actors with {cpus:g} processors each; Ray has {there:g}: give fewer, or cpus=")
-        self._make = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0)(Player)
+        with ExitStack() as own:
+            if not ray.is_initialized():
+                own.enter_context(local_ray(max(1, math.ceil(actors * cpus))))
+            there = ray.cluster_resources().get("CPU", 0.0)
+            if there < actors * cpus:
+                each = f"{actors} actors with {cpus:g} processors each"
+                raise ValueError(f"{each}; Ray has {there:g}: give fewer, or cpus=")
+            self._make = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0)(Player)
+            self._own = own.pop_all()  # from here on it is the pool's to stop Ray
         self._actors: list[Any] = []
         self._numbers: dict[Any, int] = {}
         self._closed = False
@@ -251,6 +250,16 @@ class EpisodePool:
         self._numbers.pop(actor, None)
         if actor in self._actors:
             self._actors.remove(actor)
+
+
+def _check(actors: int, deadline: float | None, cpus: float) -> None:
+    """Raise ValueError for what no pool can have, before any Ray is started for it."""
+    if isinstance(actors, bool) or not isinstance(actors, int) or actors < 1:
+        raise ValueError(f"actors={actors!r}; give a whole number, at least one")
+    if deadline is not None and not deadline > 0:
+        raise ValueError(f"deadline={deadline} [s]; give a positive time, or None")
+    if not 0 <= cpus < math.inf:
+        raise ValueError(f"cpus={cpus!r} for each actor; give a share of a processor or several, 0 to reserve none")
 
 
 def _said(error: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -205,11 +207,48 @@ def test_what_ray_has_no_room_for_is_refused(pool: EpisodePool) -> None:
         EpisodePool(3)
 
 
-def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(ValueError, match="actors=0; give at least one"):
-        EpisodePool(0)
-    with pytest.raises(ValueError, match=r"deadline=0 \[s\]; give a positive time, or None"):
-        EpisodePool(1, deadline=0)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"actors": 0}, "actors=0; give a whole number, at least one"),
+        ({"actors": 1.5}, "actors=1.5; give a whole number, at least one"),
+        ({"deadline": 0}, r"deadline=0 \[s\]; give a positive time, or None"),
+        ({"deadline": math.nan}, r"deadline=nan \[s\]; give a positive time, or None"),
+        ({"cpus": -1}, "cpus=-1 for each actor; give a share of a processor or several"),
+        ({"cpus": math.nan}, "cpus=nan for each actor; give a share"),
+        ({"cpus": math.inf}, "cpus=inf for each actor; give a share"),
+    ],
+)
+def test_bad_arguments_are_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        EpisodePool(**given)
+
+
+REFUSED = """
+import psutil, ray
+from rolf_adapters.ray_pool import EpisodePool, local_ray
+
+kept = []  # the error, and with it what was under way when it was raised
+for make in (
+    lambda: EpisodePool(cpus=-1),
+    lambda: EpisodePool(cpus=0.00001),
+    lambda: local_ray(-1).__enter__(),
+    lambda: local_ray(1.5).__enter__(),
+    lambda: local_ray(1, object_store=5).__enter__(),
+):
+    try:
+        make()
+    except ValueError as error:
+        kept.append(error)
+    print(ray.is_initialized(), len(psutil.wait_procs(psutil.Process().children(recursive=True), timeout=20)[1]))
+print(len(kept))
+"""
+
+
+def test_what_is_refused_leaves_no_ray_running() -> None:
+    """Ray looks at numbers late: a dozen processes of it are there by then, and the next one that starts meets them."""
+    done = subprocess.run([sys.executable, "-c", REFUSED], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [*["False 0"] * 5, "5"]
 
 
 ALONE = """
