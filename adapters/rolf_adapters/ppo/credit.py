@@ -7,7 +7,9 @@ decision is its own surprise plus those that follow, each a factor of ``discount
 The value after the end is 0 where an episode terminated, and that of the final observation where it was truncated. What
 counts as one decision is a matter of choice where a decision is written in many tokens: the whole turn, each token, or
 each token within its turn (`over_tokens`). Tokens that the policy did not choose are no decisions: what the environment
-says neither takes time nor is a value read there. The page "How credit is assigned" draws it.
+says neither takes time nor is a value read there. A turn without a chosen token (a grammar left nothing to choose) is
+a part of the turn before it, and what is paid before the first choice is nobody's merit. The page "How credit is
+assigned" draws it.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ from numpy.typing import ArrayLike, NDArray
 
 Numbers: TypeAlias = NDArray[np.float64]
 CreditRule = Literal["turn", "token", "bilevel"]
-"""What counts as one decision of an agent that writes."""
+"""What counts as one decision of an agent that writes.
+
+``turn``: a turn is one decision, and all its tokens share its advantage. ``token``: each chosen token is a decision,
+and the last one of a turn is paid the turn's reward. ``bilevel``: turns are judged as by ``turn``, and what a turn was
+worth in the end (its advantage and its value) is what its last token is paid; within the turn each token is a decision.
+With token factors of 1 the first token of a turn then has the turn's own advantage.
+"""
 
 
 class Credit(NamedTuple):
@@ -73,25 +81,12 @@ def over_time(
     Raises:
         ValueError: shapes disagree, a factor is not in 0 to 1, or an episode that has not ended stops being alive.
     """
-    paid, before = _numbers("rewards", rewards), _numbers("values", values)
-    if paid.ndim != 2:
-        raise ValueError(f"rewards have shape {paid.shape}; give (steps, environments)")
-    _alike(paid.shape, values=before, terminated=terminated, truncated=truncated, final=final)
-    _alike(paid.shape[1:], last=last)
+    paid, before, cut, goes_on = _steps(rewards, values, last, terminated, truncated, final, alive)
     for name, factor in (("discount", discount), ("trace", trace)):
         _share(name, factor)
-    steps = np.ones(paid.shape, np.bool_) if alive is None else np.asarray(alive, np.bool_)
-    _alike(paid.shape, alive=steps)
-    over = np.asarray(terminated, np.bool_)
-    cut = steps & ~over & np.asarray(truncated, np.bool_)
-    goes_on = steps & ~over & ~cut
-    _check_alive(goes_on, steps)
-    # Chosen, here and below, not multiplied by 0: a slot that is not read may hold anything.
-    paid, before = np.where(steps, paid, 0.0), np.where(steps, before, 0.0)
     following = np.concatenate([before[1:], _numbers("last", last)[None]])[: len(paid)]
     after = np.where(goes_on, following, np.where(cut, _numbers("final", final), 0.0))
-    surprises = paid + discount * after - before
-    advantages = _accumulated(surprises, np.where(goes_on, discount * trace, 0.0))
+    advantages = _accumulated(paid + discount * after - before, np.where(goes_on, discount * trace, 0.0))
     return Credit(advantages, advantages + before)
 
 
@@ -149,28 +144,18 @@ def over_tokens(
     token_discount: float = 1.0,
     token_trace: float = 1.0,
 ) -> TokenCredit:
-    """Return the credit of the L tokens of one episode of K turns.
-
-    ``turn``: a turn is one decision, and all its tokens share its advantage. ``token``: each chosen token is a
-    decision, and the last one of a turn is paid the turn's reward. ``bilevel``: turns are judged as by ``turn``, and
-    what a turn was worth in the end (its advantage and its value) is what its last token is paid; within the turn each
-    token is a decision. With token factors of 1 the first token of a turn then has the turn's own advantage.
-
-    A turn without a chosen token (a grammar left nothing to choose) is a part of the turn before it, and what is paid
-    before the first choice is nobody's merit.
+    """Return the credit of the L tokens of one episode of K turns; `CreditRule` says what a decision is.
 
     Args:
         rewards: What each turn paid, shape (K,).
-        values: Value read where each token is predicted, that is before it, shape (L,); not read where the policy did
-            not choose.
-        chosen: Which tokens the policy chose, shape (L,): not those of prompts and observations, not those that a
-            grammar forced, not an end that was appended.
+        values: Value read before each token, shape (L,); not read where the policy did not choose.
+        chosen: Which tokens the policy chose, shape (L,); it did not choose what it was told, had to say, or got added.
         turns: Turn that each token lies in, from 0, never falling, shape (L,).
         final: Value at the end; not read if the episode terminated.
         terminated: Whether the episode ended for good; False: it was cut off.
         credit: What counts as a decision.
         discount: Worth of a reward one turn later; for ``turn`` and ``bilevel``.
-        trace: How far surprises reach back over turns; for ``turn`` and ``bilevel``.
+        trace: How far surprises reach back over turns (lambda); for ``turn`` and ``bilevel``.
         token_discount: Worth of a reward one token later; for ``token`` and ``bilevel``.
         token_trace: How far surprises reach back over tokens; for ``token`` and ``bilevel``.
 
@@ -178,44 +163,89 @@ def over_tokens(
         ValueError: shapes disagree, a turn is out of range or out of order, no token was chosen, the rule is unknown or
             a factor is not in 0 to 1.
     """
+    made = _decisions(rewards, values, chosen, turns, credit)
+    if credit == "token":
+        return made.placed(made.by_token(final, terminated, token_discount, token_trace))
+    judged = over_turns(made.earned, made.before[made.firsts], final, terminated, discount=discount, trace=trace)
+    if credit == "turn":
+        return made.placed(Credit(*(each.repeat(made.lasts - made.firsts + 1) for each in judged)), made.firsts)
+    return made.placed(made.within_turns(judged.returns, token_discount, token_trace))
+
+
+class _Decisions(NamedTuple):
+    """What was decided in an episode, token by token and turn by turn: C chosen tokens, in T turns that hold any."""
+
+    mask: NDArray[np.bool_]  # (L,)
+    before: Numbers  # (C,)
+    """Value read before each chosen token."""
+    firsts: NDArray[np.int64]  # (T,)
+    lasts: NDArray[np.int64]  # (T,)
+    """The first and the last of each turn, counted among the chosen ones."""
+    earned: Numbers  # (T,)
+    """What was paid until the next such turn."""
+
+    def by_token(self, final: float, terminated: bool, discount: float, trace: float) -> Credit:
+        """Return what comes of each chosen token where each is a decision."""
+        spread = np.zeros(len(self.before))
+        spread[self.lasts] = self.earned
+        return over_turns(spread, self.before, final, terminated, discount=discount, trace=trace)
+
+    def within_turns(self, worth: Numbers, discount: float, trace: float) -> Credit:
+        """Return what comes of tokens whose turns are worth so much when their last token is written."""
+        _share("token_discount", discount)
+        _share("token_trace", trace)
+        after = discount * np.append(self.before[1:], 0.0)
+        after[self.lasts] = worth
+        kept = np.full(len(self.before), discount * trace)
+        kept[self.lasts] = 0.0
+        advantages = _accumulated(after - self.before, kept)
+        return Credit(advantages, advantages + self.before)
+
+    def placed(self, found: Credit, valued: NDArray[np.int64] | None = None) -> TokenCredit:
+        """Return what came of the chosen tokens at their places among all; ``valued``: those whose value is learnt."""
+        shape = self.mask.shape
+        placed = TokenCredit(np.zeros(shape), np.zeros(shape), np.zeros(shape, np.bool_))
+        placed.advantages[self.mask], placed.returns[self.mask] = found
+        placed.valued[np.flatnonzero(self.mask)[slice(None) if valued is None else valued]] = True
+        return placed
+
+
+def _decisions(rewards: ArrayLike, values: ArrayLike, chosen: ArrayLike, turns: ArrayLike, credit: str) -> _Decisions:
+    """Return what was decided, if what was given is an episode."""
     paid, mask, places = _numbers("rewards", rewards), np.asarray(chosen, np.bool_), np.asarray(turns)
     _check_tokens(paid, mask, places, credit)
     _alike(mask.shape, values=values)
-    before = _numbers("values", values)[mask]
-    firsts, lasts, earned = _decided(paid, places[mask])
-    if credit == "token":
-        spread = np.zeros(len(before))
-        spread[lasts] = earned
-        found = over_turns(spread, before, final, terminated, discount=token_discount, trace=token_trace)
-        return _put(mask, *found, np.ones(len(before), np.bool_))
-    judged = over_turns(earned, before[firsts], final, terminated, discount=discount, trace=trace)
-    lengths = lasts - firsts + 1
-    if credit == "turn":
-        valued = np.zeros(len(before), np.bool_)
-        valued[firsts] = True
-        return _put(mask, judged.advantages.repeat(lengths), judged.returns.repeat(lengths), valued)
-    inner = _within(before, lasts, judged.returns, token_discount, token_trace)
-    return _put(mask, inner, inner + before, np.ones(len(before), np.bool_))
-
-
-def _within(values: Numbers, lasts: NDArray[np.int64], worth: Numbers, discount: float, trace: float) -> Numbers:
-    """Return the advantages of tokens whose turns are worth so much when their last token is written."""
-    _share("token_discount", discount)
-    _share("token_trace", trace)
-    after = discount * np.append(values[1:], 0.0)
-    after[lasts] = worth
-    kept = np.full(len(values), discount * trace)
-    kept[lasts] = 0.0
-    return _accumulated(after - values, kept)
-
-
-def _decided(rewards: Numbers, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Numbers]:
-    """Return the first and last token of each turn that holds a choice, and what was paid until the next such turn."""
+    places = places[mask]
     changes = np.flatnonzero(np.diff(places)) + 1
     firsts, lasts = np.concatenate([[0], changes]), np.concatenate([changes, [len(places)]]) - 1
-    ends = np.append(places[firsts][1:], len(rewards))
-    earned = [float(rewards[begin:end].sum()) for begin, end in zip(places[firsts], ends, strict=True)]
-    return firsts, lasts, np.array(earned)
+    ends = np.append(places[firsts][1:], len(paid))
+    earned = [float(paid[begin:end].sum()) for begin, end in zip(places[firsts], ends, strict=True)]
+    return _Decisions(mask, _numbers("values", values)[mask], firsts, lasts, np.array(earned))
+
+
+def _steps(
+    rewards: ArrayLike,
+    values: ArrayLike,
+    last: ArrayLike,
+    terminated: ArrayLike,
+    truncated: ArrayLike,
+    final: ArrayLike,
+    alive: ArrayLike | None,
+) -> tuple[Numbers, Numbers, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return rewards and values, 0 where there is no step, and where an episode is cut off and where it goes on."""
+    paid, before = _numbers("rewards", rewards), _numbers("values", values)
+    if paid.ndim != 2:
+        raise ValueError(f"rewards have shape {paid.shape}; give (steps, environments)")
+    _alike(paid.shape, values=before, terminated=terminated, truncated=truncated, final=final)
+    _alike(paid.shape[1:], last=last)
+    steps = np.ones(paid.shape, np.bool_) if alive is None else np.asarray(alive, np.bool_)
+    _alike(paid.shape, alive=steps)
+    over = np.asarray(terminated, np.bool_)
+    cut = steps & ~over & np.asarray(truncated, np.bool_)
+    goes_on = steps & ~over & ~cut
+    _check_alive(goes_on, steps)
+    # Chosen, here and where it is used, not multiplied by 0: a slot that is not read may hold anything.
+    return np.where(steps, paid, 0.0), np.where(steps, before, 0.0), cut, goes_on
 
 
 def _accumulated(surprises: Numbers, kept: Numbers) -> Numbers:
@@ -228,13 +258,6 @@ def _accumulated(surprises: Numbers, kept: Numbers) -> Numbers:
         later = surprises[t] + back
         advantages[t] = later
     return advantages
-
-
-def _put(mask: NDArray[np.bool_], advantages: Numbers, returns: Numbers, valued: NDArray[np.bool_]) -> TokenCredit:
-    """Return what was found for the chosen tokens at their places among all."""
-    placed = TokenCredit(np.zeros(mask.shape), np.zeros(mask.shape), np.zeros(mask.shape, np.bool_))
-    placed.advantages[mask], placed.returns[mask], placed.valued[mask] = advantages, returns, valued
-    return placed
 
 
 # ---- what is refused
