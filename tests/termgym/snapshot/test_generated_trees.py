@@ -55,8 +55,6 @@ def check_one(scratch: Path, backend: str, edits: Edits) -> None:
 def limits(examples: int) -> settings:
     return settings(
         max_examples=examples,
-        deadline=None,
-        derandomize=True,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
     )
 

@@ -118,7 +118,7 @@ def test_there_are_forty_kinds() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("role", roles_here())
-@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_sequence_is_seen_and_taken_back(role: str, data: st.DataObject) -> None:
     """Mutations meet in one layer: a file renamed, then linked, in a directory that moved, then lost its mode."""
