@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -21,6 +21,9 @@ from linegym.seeding import drawn_seed, row_seeds
 from linegym.settings import Settings, refuse_unknown, whole, yes_or_no
 from linegym.spaces import Entry, action_space, obs_spec, observation_space
 from linegym.variants import Variant
+
+if TYPE_CHECKING:
+    from rolf.interface import Call, Tool
 
 Stepped = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]
 
@@ -148,6 +151,19 @@ class LineVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def variants(self) -> tuple[Variant, ...]:
         """The variant of each row's present episode."""
         return tuple(self._batch.variants)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of every row, as `LineEnv.tools`."""
+        from linegym import tools as calls
+
+        return calls.TOOLS
+
+    def call_of(self, action: Any) -> Call:
+        """Return the call that a row's action stands for; raises ``ValueError`` or ``TypeError`` where it is none."""
+        from linegym import tools as calls
+
+        return calls.call_of(action, self.settings.action)
 
     # ---- Gymnasium's face
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +43,27 @@ def singles(mode: AutoresetMode, variants: Any = SEVERAL, **settings: Any) -> Sy
 
 
 # ---- equality with single environments
+
+
+@pytest.mark.parametrize("kind", ["flat", "multi"])
+def test_an_action_of_a_row_is_the_same_call(kind: str) -> None:
+    """Whoever listens to a row for what came of what understands it as it understands a line alone."""
+    ours, alone = make(action=kind), LineEnv(SEVERAL[0], action=kind)
+    assert ours.tools == alone.tools
+    drawn = alone.action_space
+    drawn.seed(3)
+    heard = 0
+    for _ in range(50):
+        chosen = drawn.sample()
+        try:
+            call = alone.call_of(chosen)
+        except ValueError as error:
+            with pytest.raises(ValueError, match=re.escape(str(error))):
+                ours.call_of(chosen)
+            continue
+        assert ours.call_of(chosen) == call
+        heard += 1
+    assert heard > 5
 
 
 @pytest.mark.parametrize("observation", ["flat", "dict"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -53,6 +54,22 @@ class Learner(Protocol):
 
     def close(self) -> None:
         """Give back environments and processes; calling it twice is allowed."""
+
+
+@runtime_checkable
+class KeepsFiles(Protocol):
+    """A learner that keeps more than fits into a checkpoint, such as a trajectory buffer, in files of its own."""
+
+    def keep_in(self, folder: Path, states: int) -> None:
+        """Take the training's folder, in which each process makes one of its own; called before everything else.
+
+        Args:
+            folder: Of the training.
+            states: How many of the latest states may be gone back to.
+
+        Raises:
+            OSError, ValueError: nothing can be kept there.
+        """
 
 
 class Diverged(ArithmeticError):

@@ -54,6 +54,7 @@ def value_loss(
     total: Scale,
     old_values: Tensor | None = None,
     clip: float | None = None,
+    weights: Tensor | None = None,
 ) -> Tensor:
     """Return half the squared error of the critic.
 
@@ -65,6 +66,7 @@ def value_loss(
         old_values: What it said before the update; only with ``clip``.
         clip: How far from there it may gain anything; None: as far as it likes. Of the clipped error and the plain one
             the larger counts.
+        weights: What each sample counts; None: 1.
 
     Raises:
         ValueError: ``clip`` without ``old_values``.
@@ -76,7 +78,7 @@ def value_loss(
             raise ValueError(f"clip={clip!r} needs old_values: what the critic said before the update")
         before = _kept(old_values, mask)
         error = torch.maximum(error, (before + (said - before).clamp(-clip, clip) - target).square())
-    return 0.5 * _mean(error, mask, total)
+    return 0.5 * _mean(error if weights is None else error * _kept(weights, mask).to(error.dtype), mask, total)
 
 
 def possible(logits: Tensor, allowed: Tensor | None = None, mask: Tensor | None = None) -> Tensor:

@@ -11,6 +11,8 @@ reward     what rewards are made of: mean, curiosity
 evaluation what is tested on, greedily: return, success, score, with _low and _high where there is an interval
 family     success of each family of tasks
 variants   how variants were chosen
+replay     what was learned from again: steps, age [iterations], weight, truncated (share of the weights that were cut),
+           covered (share of the 10 stored steps of highest causal priority that were drawn)
 own        anything that a learner of your own measures
 time       [s]: collect, environment, update, sync; iteration, evaluation
 ========== ===========================================================================================================
@@ -30,7 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-GROUPS = ("rollout", "policy", "value", "reward", "evaluation", "family", "variants", "own", "time")
+GROUPS = ("rollout", "policy", "value", "reward", "evaluation", "family", "variants", "replay", "own", "time")
 """What the name of a metric begins with."""
 METRICS, TIMES, TENSORBOARD = "metrics.jsonl", "times.jsonl", "tensorboard"
 

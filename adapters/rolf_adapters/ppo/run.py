@@ -18,7 +18,7 @@ from rolf.variant import canonical
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.checkpoint import Checkpoint, CheckpointError, Checkpoints, difference, versions
 from rolf_adapters.ppo.config import Config, builder
-from rolf_adapters.ppo.learner import Diverged, Learner, State
+from rolf_adapters.ppo.learner import Diverged, KeepsFiles, Learner, State
 from rolf_adapters.ppo.metrics import METRICS, Metrics
 from rolf_adapters.ppo.reading import ConfigError
 from rolf_adapters.ppo.stages import Gates
@@ -200,7 +200,10 @@ class Run:
         build: Callable[..., Learner] = builder(self.config.experiment.kind)
         config = self.config.slower(self.config.stages.slower**rollbacks)
         try:
-            return build(config, seed=config.experiment.seed)
+            learner = build(config, seed=config.experiment.seed)
+            if isinstance(learner, KeepsFiles):
+                learner.keep_in(self.out, self.config.logging.checkpoints + 1)
+            return learner
         except (gymnasium.error.Error, LookupError, ValueError) as error:
             raise ConfigError(f"the learner cannot be made: {error}") from error
 

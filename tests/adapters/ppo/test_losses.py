@@ -108,6 +108,15 @@ def test_the_critics_error_by_hand() -> None:
     assert gradient(lambda values: value_loss(values, target, ALL, 4), said) == pytest.approx([0.25, -0.5, 0, 0.75])
 
 
+def test_the_critics_errors_count_what_they_are_weighed_by() -> None:
+    """Errors of 1 and 4: half of (1 * 1 + .25 * 4) over 2; the third weight is of a slot that is left out."""
+    said, target = torch.tensor([1.0, 2.0, 0.0]), torch.tensor([0.0, 0.0, NAN])
+    weights, mask = torch.tensor([1.0, 0.25, NAN]), torch.tensor([True, True, False])
+    assert float(value_loss(said, target, mask, 2, weights=weights)) == 0.5
+    found = gradient(lambda values: value_loss(values, target, mask, 2, weights=weights), said)
+    assert found == pytest.approx([0.5, 0.25, 0])
+
+
 def test_a_clipped_critic_gains_nothing_beyond_its_range() -> None:
     """From 0, to a target of 10, it said 3 where 1 is allowed: the error counts as (1 - 10)^2 and pulls no more. Where
     it went the wrong way, to -3, the plain error is larger and pulls."""

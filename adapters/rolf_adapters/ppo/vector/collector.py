@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -101,6 +101,16 @@ class Telling:
     phase: str
 
 
+class Watcher(Protocol):
+    """Sees what is played, step by step."""
+
+    def begin(self, rows: Flags, observations: NDArray[np.float32], infos: Mapping[str, Any]) -> None:
+        """See that episodes have begun in some rows; arguments are of all rows, and belong to the collector."""
+
+    def step(self, actions: Any, seen: Seen, observations: NDArray[np.float32], infos: Mapping[str, Any]) -> None:
+        """See what the environment was given, and what came of it, before rows that have ended begin anew."""
+
+
 class Collector:
     """Plays the rows of a vector environment that resets nothing by itself (``AutoresetMode.DISABLED``).
 
@@ -142,6 +152,7 @@ class Collector:
         teacher: Teacher | None = None,
         guided: Flags | None = None,
         once: bool = False,
+        watcher: Watcher | None = None,
     ) -> Collected:
         """Begin an episode in every row and play so many steps; a row that ends goes on with its next episode.
 
@@ -154,6 +165,7 @@ class Collector:
             teacher: Is asked in every step what it would do.
             guided: Rows in which that is done as well.
             once: Play until every row has ended an episode, and keep nothing but the episodes; ``steps`` are the most.
+            watcher: Sees all of it.
 
         Returns:
             What was played; the arrays are overwritten by the next call.
@@ -162,10 +174,15 @@ class Collector:
         kept = self._room(1 if once else steps, run.features)
         kept.episodes, kept.seconds = [], 0.0
         run.begin(seeds, options)
-        ended = np.zeros(self.rows, np.bool_)
+        ended, begun = np.zeros(self.rows, np.bool_), np.ones(self.rows, np.bool_)
         with torch.inference_mode():
             for step in range(steps):
-                over = run.step(kept, 0 if once else step)
+                if watcher is not None and begun.any():
+                    watcher.begin(begun, run.observations, run.infos)
+                at = 0 if once else step
+                begun = over = run.step(kept, at)
+                if watcher is not None:
+                    watcher.step(self.actions_for(kept.actions[at]), run.seen(), run.observations, run.infos)
                 ended |= over
                 if once and ended.all():
                     break

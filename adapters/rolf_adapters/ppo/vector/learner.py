@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from rolf_adapters.ppo.curiosity import Curiosity
 from rolf_adapters.ppo.learner import State
 from rolf_adapters.ppo.vector.choosing import Choosing
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Telling
-from rolf_adapters.ppo.vector.keeping import loaded, named, state_of
+from rolf_adapters.ppo.vector.keeping import check, loaded, named, state_of
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.line import layout as line_layout
 from rolf_adapters.ppo.vector.making import made, spaces_in, variants_of
@@ -25,6 +26,9 @@ from rolf_adapters.ppo.vector.statistics import gathered
 from rolf_adapters.ppo.vector.teacher import Teacher, teacher
 from rolf_adapters.ppo.vector.telling import of_episodes, of_outcome
 from rolf_adapters.ppo.vector.update import Learning, Outcome, Samples
+
+if TYPE_CHECKING:
+    from rolf_adapters.ppo.vector.replay import Replaying
 
 LONGEST = 100_000
 """Steps after which an evaluation no longer waits for the end of episodes."""
@@ -63,6 +67,16 @@ class VectorLearner:
         self._collector = self._collecting(self._envs)
         self._tests: Collector | None = None
         self._teacher: Teacher | None = None
+        self._replaying: Replaying | None = None
+
+    def keep_in(self, folder: Path, states: int) -> None:
+        """See `rolf_adapters.ppo.learner.KeepsFiles.keep_in`."""
+        settings = self.settings
+        if not settings.training.replay.share:
+            return
+        from rolf_adapters.ppo.vector.replay import Replaying  # LMDB is only there where it is asked for
+
+        self._replaying = Replaying(settings, self._envs, self.network, folder, states, self.seed)
 
     def _collecting(self, envs: Any) -> Collector:
         world, spaces = self.settings.environment, self.spaces
@@ -81,20 +95,30 @@ class VectorLearner:
         if iteration == imitation.iterations and imitation.sharpen != 1:
             self.network.sharpen(imitation.sharpen)
         chosen = self.choosing.chosen(self.settings.rollout.rows, iteration)
+        replaying = None if imitates else self._replayed()
         kept = self._collected(iteration, chosen, imitates)
         collected = time.perf_counter()
         outcome = self._learned(kept, iteration, imitates)
+        if replaying is not None:
+            replaying.store(kept, iteration)
         episodes = [each for part in parallel.gathered([tuple(each) for each in kept.episodes]) for each in part]
         self.choosing.learn(iteration, episodes)
         return {
             **of_episodes(episodes, self.settings.rollout.rows * self.settings.rollout.steps),
             **of_outcome(outcome, imitates),
+            **({} if replaying is None else replaying.told()),
             **self.choosing.told(chosen),
             "policy/learning_rate": self._rate(iteration, imitates),
             "time/collect": collected - began,
             "time/environment": kept.seconds,
             "time/update": time.perf_counter() - collected,
         }
+
+    def _replayed(self) -> Replaying | None:
+        """Return what is learned from again, if anything is."""
+        if self.settings.training.replay.share and self._replaying is None:
+            raise RuntimeError("training.replay stores episodes, and there is no folder for them; call keep_in before")
+        return self._replaying
 
     def _take_statistics(self) -> None:
         """Find mean and spread of observations, and the size of returns, from the first steps of every row."""
@@ -131,6 +155,7 @@ class VectorLearner:
             generator=seeds.torch_generator(self.seed, "actions", iteration, parallel.rank()),
             teacher=asked,
             guided=guided,
+            watcher=None if imitates or self._replaying is None else self._replaying.watcher(iteration),
         )
 
     def _learned(self, kept: Collected, iteration: int, imitates: bool) -> Outcome:
@@ -152,6 +177,9 @@ class VectorLearner:
         advantages = segments.normalised(earned.advantages, places, every, training.normalise, summed=shared)
         clips = training.clips if isinstance(training.clips, tuple) else (training.clips,) * 4
         samples = Samples.of(kept, places, advantages, earned.returns, segments.clip_ranges(places, clips))
+        if self._replaying is not None and not imitates:
+            stored = self._replaying.samples(len(samples), iteration, self._paid, clips, shared)
+            samples = samples if stored is None else samples.with_stored(stored)
         learning = Learning(self.network, self.optimiser, training)
         for group in self.optimiser.param_groups:
             group["lr"] = self._rate(iteration, imitates)
@@ -172,6 +200,16 @@ class VectorLearner:
         self.curiosity.learn(normal, goes_on)
         found: NDArray[np.float64] = paid.double().numpy().reshape(kept.rewards.shape)
         return found
+
+    def _paid(
+        self, reached: NDArray[np.float32], rewards: NDArray[np.float64], goes_on: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:  # (steps,)
+        """Return what is learned from of a stored episode's rewards; see `rolf_adapters.ppo.vector.reanalysis.Paid`."""
+        paid = rewards * self.reward_scale
+        if self.curiosity is None:
+            return paid
+        new = self.curiosity.reward(self.network.normalised(torch.from_numpy(reached)))
+        return paid + np.where(goes_on, new.double().numpy(), 0.0)
 
     def _rate(self, iteration: int, imitates: bool) -> float:
         training = self.settings.training
@@ -240,12 +278,22 @@ class VectorLearner:
             curious = self.curiosity.state()
             state.tensors.update({f"curiosity/{name}": each for name, each in curious.tensors.items()})
             state.values["curiosity"] = curious.values
+        replaying = self._replayed()
+        if replaying is not None:
+            # Each process has its own, and all of them the same state.
+            state.values["replay"] = parallel.gathered(replaying.state())
         return state
 
     def load(self, state: State) -> None:
         """See `rolf_adapters.ppo.learner.Learner.load`."""
         if (self.curiosity is not None) != ("curiosity" in state.values):
             raise ValueError("the state is of a learner with curiosity and this is one without, or the other way round")
+        check(state, self.network)
+        replaying = self._replayed()
+        if (replaying is not None) != ("replay" in state.values):
+            raise ValueError("the state is of a learner that replays and this is one that does not, or the other way")
+        if replaying is not None:
+            replaying.load(state.values["replay"][parallel.rank()])
         values = loaded(state, self.network, self.optimiser)
         if self.curiosity is not None:
             self.curiosity.load(State(named(state, "curiosity"), values["curiosity"]))
@@ -255,6 +303,8 @@ class VectorLearner:
     def close(self) -> None:
         """See `rolf_adapters.ppo.learner.Learner.close`."""
         self._envs.close()
+        if self._replaying is not None:
+            self._replaying.close()
         if self._tests is not None:
             self._tests.envs.close()
 

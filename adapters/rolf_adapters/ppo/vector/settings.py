@@ -97,6 +97,25 @@ class Imitation(Group):
     unpredictable, and acts worse than its likeliest actions."""
 
 
+class Replay(Group):
+    """Episodes that are learned from again: stored in the causal trajectory buffer, in the training's folder."""
+
+    share: float = Field(default=0.0, ge=0, lt=1)
+    """What part of the samples of an update are steps of stored episodes, beside all that were just collected; 0: none,
+    and nothing is stored."""
+    sampler: Literal["fifo", "uniform", "causal"] = "causal"
+    """Which steps: the newest, any, or by their causal priority (docs/how-to/keep-trajectories.md)."""
+    rows: int = Field(default=16, ge=1)
+    """Rows whose episodes are stored, drawn anew in each iteration, of all processes together."""
+    oldest: int = Field(default=8, ge=1)
+    """Iterations after which a stored episode is not learned from any more: the policy has gone too far from it."""
+    most: float = Field(default=2.0, gt=0)
+    """Largest weight of a step by how much likelier it has become since; what it cuts off is bias, what it leaves is
+    variance."""
+    capacity: int = Field(default=1024, ge=4)
+    """What the stored episodes of a process take on the disk at most [MiB]; the oldest are dropped."""
+
+
 class Training(groups.Training):
     """How it learns."""
 
@@ -124,6 +143,8 @@ class Training(groups.Training):
     """First iterations of PPO that train the critic alone."""
     imitation: Imitation = Imitation()
     """A warm start."""
+    replay: Replay = Replay()
+    """What is learned from again."""
 
 
 class Settings(Group):

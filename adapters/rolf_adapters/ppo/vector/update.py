@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,10 @@ class Samples:
     advantages: NDArray[np.float32]
     returns: NDArray[np.float32]
     clips: NDArray[np.float32]
+    weights: NDArray[np.float32] | None = None
+    """What each counts; None: 1."""
+    fresh: int | None = None
+    """How many were just collected, the first ones; the others are learned from again. None: all."""
 
     @classmethod
     def of(
@@ -57,6 +61,17 @@ class Samples:
             flat(kept.actions), flat(kept.taught), flat(kept.logps), flat(kept.values), flat(segments),
             flat(advantages, np.float32), flat(returns, np.float32), flat(clips, np.float32),
         )  # fmt: skip
+
+    def with_stored(self, stored: Samples) -> Samples:
+        """Return these samples, which were just collected, and after them some that are learned from again."""
+        assert stored.weights is not None
+        columns = {
+            each.name: np.concatenate([getattr(self, each.name), getattr(stored, each.name)])
+            for each in fields(self)
+            if each.name not in ("weights", "fresh")
+        }
+        weights = np.concatenate([np.ones(len(self), np.float32), stored.weights])
+        return Samples(**columns, weights=weights, fresh=len(self))
 
     def __len__(self) -> int:
         return len(self.time)
@@ -126,15 +141,19 @@ class Learning:
         logps = chance_of(chances, _taken(samples.actions, which), self.network.size.parts)
         old, clips = _taken(samples.logps, which), _taken(samples.clips, which)
         mask, total = _all(which)
-        policy = losses.policy_loss(logps, old, _taken(samples.advantages, which), clips, mask, total)
-        value = losses.value_loss(values, _taken(samples.returns, which), mask, total)
-        doubt = uncertainty(chances).sum() / total
+        weights = None if samples.weights is None else _taken(samples.weights, which)
+        policy = losses.policy_loss(logps, old, _taken(samples.advantages, which), clips, mask, total, weights)
+        value = losses.value_loss(values, _taken(samples.returns, which), mask, total, weights=weights)
+        doubts = uncertainty(chances)
+        doubt = (doubts if weights is None else doubts * weights).sum() / total
         loss = training.value * value
         if not critic_only:
             loss = loss + policy - training.entropy * doubt
         gradient = self._descend(loss)
         with torch.no_grad():
-            apart = losses.divergence(old, logps, mask, total)
+            # Of what was just collected: what an older policy did says nothing of how far this one has gone.
+            new, count = _fresh(samples, which, mask, total)
+            apart = losses.divergence(old, logps, new, count)
             counted = losses.clip_counts(logps, old, clips, mask, _taken(samples.segments, which))
         told.note(policy, value, doubt, apart, gradient, counted)
 
@@ -217,6 +236,14 @@ def _taken(array: NDArray[Any], which: NDArray[np.int64]) -> Tensor:
 def _all(which: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
     """Return the mask of a minibatch and the samples of it in all processes."""
     return torch.ones(len(which), dtype=torch.bool), parallel.summed(torch.tensor(float(len(which))))
+
+
+def _fresh(samples: Samples, which: NDArray[np.int64], mask: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
+    """Return which samples of a minibatch were just collected, and how many in all processes, at least 1."""
+    if samples.fresh is None:
+        return mask, total
+    new = torch.from_numpy(which < samples.fresh)
+    return new, parallel.summed(new.sum().float()).clamp(min=1)
 
 
 def _possible(allowed: Tensor, actions: Tensor, parts: tuple[int, ...]) -> Tensor:
