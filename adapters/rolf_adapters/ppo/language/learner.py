@@ -17,6 +17,7 @@ from rolf_adapters.ppo.language import keeping, report
 from rolf_adapters.ppo.language.batches import Sample, sample
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
 from rolf_adapters.ppo.language.demonstrations import demonstrated
+from rolf_adapters.ppo.language.encoder import TerminalEncoder
 from rolf_adapters.ppo.language.grammar import Grammar
 from rolf_adapters.ppo.language.loading import loaded
 from rolf_adapters.ppo.language.policy import LanguagePolicy
@@ -63,8 +64,15 @@ class LanguageLearner:
         self._seed = seed
         rollout, chosen = settings.rollout, settings.policy
         self._template = Template(tokenizer, system=rollout.speech.system != "")
+        reads = chosen.encoder == "terminal"
+        encoder = TerminalEncoder(model, tokenizer, layer=chosen.encoder_layer, seed=seed) if reads else None
         self.policy = LanguagePolicy(
-            model, seed=seed, width=chosen.critic_width, layers=chosen.layers, temperature=rollout.temperature
+            model,
+            seed=seed,
+            width=chosen.critic_width,
+            layers=chosen.layers,
+            temperature=rollout.temperature,
+            encoder=encoder,
         )
         words = Grammar(tokenizer, self.policy.vocabulary, self._template.end) if rollout.speech.grammar else None
         self.problems = Problems(settings.environment)

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 from rolf_adapters.ppo import seeds
 from rolf_adapters.ppo.language.critic import Critic
+from rolf_adapters.ppo.language.encoder import TerminalEncoder
+from rolf_adapters.ppo.language.layers import upper
 
 PROBE = 8
 """Tokens on which it is seen whether the model's parts make up the model."""
@@ -38,18 +40,27 @@ class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked wher
         layers: How many of the upper layers are trained, the norm behind them too; embeddings and the layers below
             keep their values. None: everything is trained.
         temperature: Logits are divided by it, where tokens are drawn and where they are learned.
+        encoder: Made for this model; reads with it, and is always trained. None: the model reads by itself.
 
     Raises:
-        ValueError: it has not so many layers; its weights are no 32-bit floats; its logits are not its output layer
-            applied to its hidden states.
+        ValueError: its layers cannot be found, or it has not so many; its weights are no 32-bit floats; its logits are
+            not its output layer applied to its hidden states.
     """
 
     def __init__(
-        self, model: Any, *, seed: int = 0, width: int = 64, layers: int | None = None, temperature: float = 1.0
+        self,
+        model: Any,
+        *,
+        seed: int = 0,
+        width: int = 64,
+        layers: int | None = None,
+        temperature: float = 1.0,
+        encoder: TerminalEncoder | None = None,
     ) -> None:
         super().__init__()
         self.model = model.eval()
         self.temperature = temperature
+        self.encoder = encoder
         self._body = model.base_model
         self._head = model.get_output_embeddings()
         _check(model, self._body, self._head)
@@ -59,7 +70,7 @@ class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked wher
             self.critic = Critic(int(self._head.weight.shape[1]), width)
         for parameter in self.model.parameters():
             parameter.requires_grad_(layers is None)
-        for part in () if layers is None else _upper(self._body, layers):
+        for part in () if layers is None else upper(self._body, layers):
             for parameter in part.parameters():
                 parameter.requires_grad_(True)
 
@@ -74,8 +85,11 @@ class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked wher
 
         Args:
             ids: (rows, tokens); padding on the right needs no mask, for nothing looks there.
-            more: ``attention_mask``, ``position_ids``, ``past_key_values``, ``use_cache`` as of the model.
+            more: ``attention_mask``, ``position_ids``, ``past_key_values``, ``use_cache`` as of the model;
+                what was read before is what an earlier call returned as ``cache``.
         """
+        if self.encoder is not None:
+            return Read(*self.encoder.read(self._body, ids, **{"use_cache": False, **more}))
         output = self._body(input_ids=ids, **{"use_cache": False, **more})
         return Read(output.last_hidden_state, output.past_key_values if more.get("use_cache") else None)
 
@@ -119,16 +133,3 @@ def _check(model: Any, body: Any, head: Any) -> None:
             f"the logits of {kind} are not its output layer applied to its hidden states (apart by {worst:g}): it "
             "scales or bounds them, which is not supported"
         )
-
-
-def _upper(body: Any, count: int) -> list[nn.Module]:
-    """Return the uppermost layers, and the norm behind them."""
-    depth = int(body.config.num_hidden_layers)
-    stacks = [(name, part) for name, part in body.named_children() if isinstance(part, nn.ModuleList)]
-    found = [(name, part) for name, part in stacks if len(part) == depth]
-    if len(found) != 1 or not 0 < count <= depth:
-        raise ValueError(f"layers={count}: {type(body).__name__} has {depth} layers; give a number from 1, or None")
-    name, stack = found[0]
-    order = [each for each, _ in body.named_children()]
-    behind = [part for each, part in body.named_children() if order.index(each) > order.index(name)]
-    return [*stack[depth - count :], *behind]
