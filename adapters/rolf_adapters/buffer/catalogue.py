@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ class Entry(NamedTuple):
 
     def packed(self) -> bytes:
         """Return it as bytes."""
-        env_id, names = self.env_id.encode(), json.dumps(self.graph.names).encode() if len(self.graph) else b""
+        env_id, names = self.env_id.encode(), _names(self.graph.names) if len(self.graph) else b""
         segment, offset, length = self.place
         head = _ENTRY.pack(
             segment,
@@ -60,6 +61,11 @@ class Entry(NamedTuple):
             len(names),
         )
         return b"".join((head, self.priorities.tobytes(), self.graph.edges.tobytes(), env_id, names))
+
+
+@lru_cache
+def _names(names: tuple[str, ...]) -> bytes:
+    return json.dumps(names).encode()
 
 
 def unpacked(data: bytes) -> Entry:
@@ -128,5 +134,5 @@ def entries(index: Index, start: int, stop: int) -> Iterator[tuple[int, Entry]]:
 
 def find(index: Index, key: Key) -> int | None:
     """Return the number of the episode that a step belongs to; None: there is none. Its step is not looked at."""
-    data = index.get(b"k" + key._replace(step_id=0).packed())
+    data = index.get(b"k" + Key(key.env_id, 0, key.timestamp).packed())
     return None if data is None else int(_NUMBER.unpack(data)[0])

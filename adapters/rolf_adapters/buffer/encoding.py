@@ -16,18 +16,19 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rolf_adapters.buffer.episode import Column, Columns, Episode
+from rolf_adapters.buffer.episode import Columns, Episode
 from rolf_adapters.buffer.errors import Damaged
 from rolf_adapters.buffer.graph import NO_EDGES, Graph
 
 _HEAD = struct.Struct("<QHHI")
 """Time, flags, length of the environment's id, length of the layout."""
+_HEAD_SIZE = _HEAD.size
 _TERMINATED = 1
 _DTYPES = "biuf"
 """Kinds of dtypes that may be kept: truth values, whole numbers, floats."""
 _MOST_LAYOUTS = 4_096
+_PADS = [bytes(length) for length in range(8)]
 STATES, ACTIONS, EXTRAS, REWARDS, GRAPH = GROUPS = ("states", "actions", "extras", "rewards", "graph")
-
 
 _Field: TypeAlias = tuple[str, str, str, np.dtype[Any], tuple[int, ...]]
 """Group, name, kind, dtype and shape of an array. The kind is ``array``, or what a ragged column holds: ``text``,
@@ -35,19 +36,41 @@ _Field: TypeAlias = tuple[str, str, str, np.dtype[Any], tuple[int, ...]]
 
 
 class _Step(NamedTuple):
-    """What reading one array takes."""
+    """What reading one array of a column takes."""
 
     group: int
     name: str
     kind: str
-    dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    size: int
-    """With what fills it up to a multiple of 8 [bytes]."""
+    dtype: np.dtype[Any]
+    offset: int
+    """From where the first array begins [bytes]."""
 
 
-_written: dict[tuple[tuple[_Field, ...], tuple[str, ...]], bytes] = {}
-_read: dict[bytes, tuple[list[_Step], tuple[str, ...]]] = {}
+_Place: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int]
+"""Shape, dtype and offset of an array."""
+
+
+class _Plan(NamedTuple):
+    """What reading the episodes of a layout takes."""
+
+    columns: list[_Step]
+    rewards: _Place
+    graph: _Place | None
+    names: tuple[str, ...]
+    """The kinds of edges."""
+
+
+class _Written(NamedTuple):
+    """What writing the episodes of a layout takes."""
+
+    said: bytes
+    pads: list[bytes]
+    """What fills each array up to a multiple of 8 bytes."""
+
+
+_written: dict[tuple[tuple[str, ...], tuple[_Field, ...]], _Written] = {}
+_read: dict[bytes, _Plan] = {}
 
 
 def encode(episode: Episode) -> bytes:
@@ -60,27 +83,28 @@ def encode(episode: Episode) -> bytes:
     arrays: list[NDArray[Any]] = []
     for group, columns in ((STATES, episode.states), (ACTIONS, episode.actions), (EXTRAS, episode.extras)):
         for name, column in columns.items():
-            _add(fields, arrays, group, name, column)
-    _add(fields, arrays, REWARDS, "", np.asarray(episode.rewards, np.float64))
-    if len(episode.graph):
-        _add(fields, arrays, GRAPH, "", episode.graph.edges)
-    layout = _layout(tuple(fields), episode.graph.names)
+            if isinstance(column, np.ndarray):
+                fields.append((group, name, "array", column.dtype, column.shape))
+                arrays.append(column)
+            else:
+                _add_ragged(fields, arrays, group, name, column)
+    graph, rewards = episode.graph, np.asarray(episode.rewards, np.float64)
+    fields.append((REWARDS, "", "array", rewards.dtype, rewards.shape))
+    arrays.append(rewards)
+    if len(graph.edges):
+        fields.append((GRAPH, "", "array", graph.edges.dtype, graph.edges.shape))
+        arrays.append(graph.edges)
+    key = graph.names, tuple(fields)
+    said, pads = _written.get(key) or _lay_out(key)
     env_id = episode.env_id.encode()
-    head = _HEAD.pack(episode.timestamp, _TERMINATED if episode.terminated else 0, len(env_id), len(layout))
-    chunks: list[Any] = [head, env_id, layout, bytes(-(len(head) + len(env_id) + len(layout)) % 8)]
-    for array in arrays:
-        chunks.append(array.data if array.size and array.flags.c_contiguous else array.tobytes())
-        if short := array.nbytes % 8:
-            chunks.append(bytes(8 - short))
+    head = _HEAD.pack(episode.timestamp, _TERMINATED if episode.terminated else 0, len(env_id), len(said))
+    chunks: list[Any] = [head, env_id, said, _PADS[-(len(head) + len(env_id) + len(said)) % 8]]
+    for array, pad in zip(arrays, pads, strict=True):
+        chunks += array if array.flags.c_contiguous else array.tobytes(), pad
     return b"".join(chunks)
 
 
-def _add(fields: list[_Field], arrays: list[NDArray[Any]], group: str, name: str, column: Column) -> None:
-    if isinstance(column, np.ndarray):
-        _check_dtype(group, name, column.dtype)
-        fields.append((group, name, "array", column.dtype, column.shape))
-        arrays.append(column)
-        return
+def _add_ragged(fields: list[_Field], arrays: list[NDArray[Any]], group: str, name: str, column: Sequence[Any]) -> None:
     kind, rows = _rows(group, name, column)
     ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
     data = np.concatenate(rows)
@@ -114,28 +138,35 @@ def _check_dtype(group: str, name: str, dtype: np.dtype[Any]) -> None:
         raise TypeError(f"{group}[{name!r}] has dtype {dtype}; allowed are truth values, whole numbers and floats")
 
 
-def _layout(fields: tuple[_Field, ...], names: tuple[str, ...]) -> bytes:
-    known = _written.get((fields, names))
-    if known is None:
-        said = [[group, name, kind, dtype.str, shape] for group, name, kind, dtype, shape in fields]
-        known = json.dumps([names, said], separators=(",", ":"), ensure_ascii=True).encode()
-        if len(_written) >= _MOST_LAYOUTS:  # texts of ever new lengths have ever new layouts
-            _written.clear()
-        _written[fields, names] = known
-    return known
+def _lay_out(key: tuple[tuple[str, ...], tuple[_Field, ...]]) -> _Written:
+    """Return what writing episodes takes that have these kinds of edges and these arrays."""
+    names, fields = key
+    for group, name, _, dtype, _ in fields:
+        _check_dtype(group, name, dtype)
+    said = [[group, name, kind, dtype.str, shape] for group, name, kind, dtype, shape in fields]
+    pads = [_PADS[-prod(shape) * dtype.itemsize % 8] for _, _, _, dtype, shape in fields]
+    if len(_written) >= _MOST_LAYOUTS:  # texts of ever new lengths have ever new layouts
+        _written.clear()
+    text = json.dumps([names, said], separators=(",", ":"), ensure_ascii=True)
+    _written[key] = _Written(text.encode(), pads)
+    return _written[key]
 
 
-def _steps(said: bytes) -> tuple[list[_Step], tuple[str, ...]]:
-    """Return what a layout says: how to read the arrays, and the kinds of edges."""
+def _plan(said: bytes) -> _Plan:
+    """Return what a layout says."""
     names, fields = json.loads(said)
-    steps = []
+    steps: list[_Step] = []
+    offset = 0
     for group, name, kind, code, shape in fields:
         dtype = np.dtype(code)
+        steps.append(_Step(GROUPS.index(group), name, kind, tuple(shape), dtype, offset))
         size = prod(shape) * dtype.itemsize
-        steps.append(_Step(GROUPS.index(group), name, kind, dtype, tuple(shape), size + -size % 8))
+        offset += size + -size % 8
+    columns = [step for step in steps if GROUPS[step.group] not in (REWARDS, GRAPH)]
+    others = {GROUPS[step.group]: step[-3:] for step in steps}
     if len(_read) >= _MOST_LAYOUTS:
         _read.clear()
-    _read[said] = steps, tuple(names)
+    _read[said] = _Plan(columns, others[REWARDS], others.get(GRAPH), tuple(names))
     return _read[said]
 
 
@@ -147,27 +178,30 @@ def decode(buffer: Any, start: int = 0) -> Episode:
     """
     try:
         timestamp, flags, id_length, layout_length = _HEAD.unpack_from(buffer, start)
-        at = start + _HEAD.size
-        middle = at + id_length
+        middle = start + _HEAD_SIZE + id_length
         end = middle + layout_length
         said = bytes(buffer[middle:end])
-        steps, names = _read.get(said) or _steps(said)
-        env_id = buffer[at:middle].decode()
-        groups = _groups(buffer, end + -(end - start) % 8, steps)
-        states, actions, extras, rewards, edges = groups
-        graph = Graph(edges[""], names) if edges else NO_EDGES
-        return Episode(env_id, timestamp, states, actions, rewards[""], bool(flags & _TERMINATED), graph, extras)
+        columns, rewards, graph, names = _read.get(said) or _plan(said)
+        env_id = buffer[start + _HEAD_SIZE : middle].decode()
+        at = end + -(end - start) % 8
+        states, actions, extras = _columns(buffer, at, columns)
+        shape, dtype, offset = rewards
+        found: NDArray[np.float64] = np.ndarray(shape, dtype, buffer, at + offset)
+        known = NO_EDGES
+        if graph:
+            shape, dtype, offset = graph
+            known = Graph(np.ndarray(shape, dtype, buffer, at + offset), names)
+        return Episode(env_id, timestamp, states, actions, found, flags & _TERMINATED != 0, known, extras)
     except (ValueError, TypeError, KeyError, struct.error) as error:
         raise Damaged(f"the bytes at {start} are no episode: {error}") from error
 
 
-def _groups(buffer: Any, at: int, steps: list[_Step]) -> tuple[dict[str, Any], ...]:
-    """Return the columns that lie from a place on, group by group."""
-    groups: tuple[dict[str, Any], ...] = ({}, {}, {}, {}, {})
+def _columns(buffer: Any, at: int, steps: list[_Step]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return states, actions and extras, whose arrays lie from a place on."""
+    groups: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] = ({}, {}, {})
     ends: NDArray[Any] | None = None
-    for group, name, kind, dtype, shape, size in steps:
-        array: NDArray[Any] = np.ndarray(shape, dtype, buffer, at)
-        at += size
+    for group, name, kind, shape, dtype, offset in steps:
+        array: NDArray[Any] = np.ndarray(shape, dtype, buffer, at + offset)
         if kind == "array":
             groups[group][name] = array
         elif kind == "ends":

@@ -86,7 +86,7 @@ def check(episode: Episode) -> None:
     steps = len(episode.rewards)
     if episode.rewards.ndim != 1 or steps == 0:
         raise ValueError(f"rewards have shape {episode.rewards.shape}; give one a step, and at least one: shape (T,)")
-    if not np.isfinite(episode.rewards).all():
+    if np.count_nonzero(np.isfinite(episode.rewards)) < steps:
         raise ValueError("a reward is not finite, so that no step before it has a priority; leave the episode out")
     length = len(episode.env_id.encode())
     if not 0 < length <= LONGEST_ENV_ID:
@@ -98,8 +98,8 @@ def check(episode: Episode) -> None:
     _check_rows("states", episode.states, steps + 1, "T + 1")
     _check_rows("actions", episode.actions, steps, "T")
     _check_rows("extras", episode.extras, steps, "T")
-    if len(episode.graph) and int(episode.graph.edges[:, 1].max()) >= steps:
-        raise ValueError(f"an edge leads to step {episode.graph.edges[:, 1].max()}; the steps are 0 to {steps - 1}")
+    if len(episode.graph) and (last := np.maximum.reduce(episode.graph.edges[:, 1])) >= steps:
+        raise ValueError(f"an edge leads to step {last}; the steps are 0 to {steps - 1}")
 
 
 def _check_rows(group: str, columns: Columns, rows: int, said: str) -> None:

@@ -42,4 +42,5 @@ class Key(NamedTuple):
 
     def packed(self) -> bytes:
         """Return bytes that sort by environment, step and time."""
-        return b"%b:%0*d:%0*d" % (self.env_id.encode(), _STEP_DIGITS, self.step_id, _TIME_DIGITS, self.timestamp)
+        env_id, step_id, timestamp = self
+        return f"{env_id}:{step_id:0{_STEP_DIGITS}}:{timestamp:0{_TIME_DIGITS}}".encode()

@@ -60,7 +60,9 @@ def lay_out(pending: Sequence[Pending], extent: Extent, tail: Tail, segment_size
     runs = [Run(segment, offset, [])]
     values = priorities([each.graph for each in pending], [each.rewards for each in pending])
     for (body, env_id, timestamp, _, graph), worth in zip(pending, values, strict=True):
-        if offset > framing.HEADER_SIZE and offset + framing.size(len(body)) > segment_size:
+        length = len(body)
+        size = framing.size(length)
+        if offset > framing.HEADER_SIZE and offset + size > segment_size:
             runs[-1].chunks.append(framing.seal(offsets))
             segment, offset, offsets = segment + 1, 0, []
             runs.append(Run(segment, 0, []))
@@ -68,9 +70,9 @@ def lay_out(pending: Sequence[Pending], extent: Extent, tail: Tail, segment_size
             runs[-1].chunks.append(framing.header(segment, number))
             offset = framing.HEADER_SIZE
         firsts.setdefault(segment, number)
-        entries.append(Entry(Place(segment, offset, len(body)), env_id, timestamp, worth, graph))
+        entries.append(Entry(Place(segment, offset, length), env_id, timestamp, worth, graph))
         runs[-1].chunks.extend(framing.framed(number, body))
         offsets.append(offset)
-        offset += framing.size(len(body))
+        offset += size
         number += 1
     return Plan(runs, entries, replace(extent, next=number, segment=segment, offset=offset), Tail(firsts, offsets))

@@ -102,9 +102,7 @@ class Table:
         rows["steps"] = lengths
         rows["least"], rows["most"] = np.minimum.reduceat(weights, starts), np.maximum.reduceat(priorities, starts)
         self.count += len(given)
-        # One after the other, as they are drawn from: a sum in another order would have other bits.
-        sums = [float(each.cumsum()[-1]) for each in np.split(weights, starts[1:])]
-        self.tree.extend(np.array(sums))
+        self.tree.extend(_sums(weights, lengths))
 
     def drop(self, first: int) -> None:
         """Forget all before an episode."""
@@ -116,3 +114,17 @@ class Table:
         self.first, self.count = first, self.count - away
         self.tree.rebuild(weights)
         self._ends = None
+
+
+def _sums(weights: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sums of runs of so many weights.
+
+    One weight after the other, as they are drawn from: in another order a sum would have other bits.
+    """
+    starts = np.cumsum(lengths) - lengths
+    sums = np.empty(len(lengths))
+    order = np.argsort(lengths, kind="stable")
+    alike, counts = np.unique(lengths, return_counts=True)
+    for length, rows in zip(alike.tolist(), np.split(order, counts.cumsum()[:-1]), strict=True):
+        sums[rows] = weights[starts[rows, None] + np.arange(length)].cumsum(axis=1)[:, -1]
+    return sums

@@ -22,7 +22,7 @@ def of_one(graph: Graph, rewards: np.ndarray) -> list[float]:
 def test_priorities_worked_by_hand() -> None:
     """On step 0 hang 1, 3 and 2, and after it come 1, 0, 2 (mean 1, variance 2/3); on step 1 hangs 3, after it come 0
     and 2 (variance 1); on the others nothing."""
-    assert dependants(CHAIN, 4) == [3, 1, 0, 0]
+    assert dependants([CHAIN], np.array([4])).tolist() == [[3, 1, 0, 0]]
     assert later_variances([REWARDS])[0].tolist() == pytest.approx([2 / 3, 1.0, 0.0, 0.0], abs=1e-15)
     assert of_one(CHAIN, REWARDS) == [2.0, 1.0, 0.0, 0.0]
 
@@ -30,7 +30,15 @@ def test_priorities_worked_by_hand() -> None:
 def test_what_hangs_on_a_step_in_two_ways_counts_once() -> None:
     """0 -> 1 -> 3 and 0 -> 2 -> 3: three steps depend on 0, not four."""
     diamond = Graph.of([Edge(0, 1, "a"), Edge(0, 2, "a"), Edge(1, 3, "a"), Edge(2, 3, "b"), Edge(2, 3, "a")])
-    assert dependants(diamond, 4) == [3, 1, 1, 0]
+    assert dependants([diamond], np.array([4])).tolist() == [[3, 1, 1, 0]]
+
+
+def test_more_steps_than_a_word_has_bits() -> None:
+    """A chain of 200, on each of whose steps hang all that come after it, beside a short one."""
+    chain = Graph.of([Edge(step, step + 1, "a") for step in range(199)])
+    counts = dependants([chain, CHAIN], np.array([200, 4]))
+    assert counts[0].tolist() == list(range(199, -1, -1))
+    assert counts[1].tolist() == [0] * 196 + [3, 1, 0, 0], "the last step is in the last column"
 
 
 def test_equal_rewards_have_no_variance_whatever_came_before() -> None:
