@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import translate
-from functools import lru_cache
+from functools import cache, lru_cache
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
-from tree_sitter import Node
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
 
-from rolf.shell_grammar import parse, readable
+from rolf.shell_grammar import readable
 
 READ_LIMIT = 8_192
 """How much of a text is read [bytes]: the grammar needs time that grows with the square of some texts."""
@@ -83,7 +84,7 @@ def named_in(command: str, cwd: str, home: str) -> list[Word]:
         cwd: Where the shell stands; ``cd`` in the command moves it from there on.
         home: What ``~`` is.
     """
-    root = parse(readable(command)[:READ_LIMIT]).root_node
+    root = _parser().parse(readable(command)[:READ_LIMIT]).root_node
     found: list[Word] = []
     for node in _commands(root):
         words = [_text(child, cwd, home) for child in _operands(node)]
@@ -105,6 +106,11 @@ def named_in(command: str, cwd: str, home: str) -> list[Word]:
 def _is_folder_word(path: str, home: str) -> bool:
     """Return whether a folder of this name stands for what is in it: one above the home stands for nearly all."""
     return not (home + "/").startswith(path.rstrip("/") + "/")
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_bash.language()))
 
 
 def _commands(root: Node) -> Iterator[Node]:
