@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
-from rolf.shell_grammar import readable
+from rolf.shell_grammar import parse, readable
 from termgym.safety.commandline import read
 from termgym.safety.shelltree import source
 
@@ -53,8 +52,7 @@ def commands(script: str, first: int = 1) -> list[Command]:
         script: Its text; of one that is too long only the beginning is looked at.
         first: The line that it begins on.
     """
-    data = readable(script)[:LONGEST]
-    root = Parser(Language(tree_sitter_bash.language())).parse(data).root_node
+    root = parse(readable(script)[:LONGEST]).root_node
     return list(_below(root, first))
 
 

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
-from rolf.shell_grammar import readable
+from rolf.shell_grammar import parse, readable
 from termgym.safety.calls import Call, CommandLine
 from termgym.safety.launchers import launched, program
 from termgym.safety.remembering import remembered
@@ -61,11 +59,6 @@ class _Mark(NamedTuple):
 _Visit = tuple[Node | _Mark, Around]
 
 
-@cache
-def _language() -> Language:
-    return Language(tree_sitter_bash.language())
-
-
 class _Reader:
     """Walks the tree and gathers calls. Iterative: a hostile text nests deeper than Python's stack."""
 
@@ -85,7 +78,7 @@ class _Reader:
         if len(data) > PARSE_LIMIT:
             self._read_roughly(without_heredocs(data.decode("utf-8", "replace")), depth)
             return
-        root = Parser(_language()).parse(data).root_node
+        root = parse(data).root_node
         if root.has_error:  # the tree holds what was understood; the coarser eye may catch what was not
             stood = self._directory
             self._read_roughly(without_heredocs(data.decode("utf-8", "replace")), depth)

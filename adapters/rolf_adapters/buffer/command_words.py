@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import translate
-from functools import cache, lru_cache
+from functools import lru_cache
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
-from rolf.shell_grammar import readable
+from rolf.shell_grammar import parse, readable
 
 READ_LIMIT = 8_192
 """How much of a text is read [bytes]: the grammar needs time that grows with the square of some texts."""
@@ -84,7 +83,7 @@ def named_in(command: str, cwd: str, home: str) -> list[Word]:
         cwd: Where the shell stands; ``cd`` in the command moves it from there on.
         home: What ``~`` is.
     """
-    root = _parser().parse(readable(command)[:READ_LIMIT]).root_node
+    root = parse(readable(command)[:READ_LIMIT]).root_node
     found: list[Word] = []
     for node in _commands(root):
         words = [_text(child, cwd, home) for child in _operands(node)]
@@ -106,11 +105,6 @@ def named_in(command: str, cwd: str, home: str) -> list[Word]:
 def _is_folder_word(path: str, home: str) -> bool:
     """Return whether a folder of this name stands for what is in it: one above the home stands for nearly all."""
     return not (home + "/").startswith(path.rstrip("/") + "/")
-
-
-@cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_bash.language()))
 
 
 def _commands(root: Node) -> Iterator[Node]:

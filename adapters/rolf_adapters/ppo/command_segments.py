@@ -11,13 +11,12 @@ who writes that much writes a file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
-from rolf.shell_grammar import skeleton
+from rolf.shell_grammar import parse, readable
 from rolf_adapters.ppo.segment import Segment
 
 READ_LIMIT = 8_192
@@ -161,11 +160,11 @@ def of_command(text: str) -> Segment:
 
 
 def _of_text(text: str, depth: int) -> Segment:
-    raw = skeleton(text)
+    raw = readable(text)
     if len(raw) > READ_LIMIT or depth > DEPTH_LIMIT:
         return EXECUTE
     furthest = IDENTIFY
-    waiting = [Parser(_language()).parse(raw).root_node]
+    waiting = [parse(raw).root_node]
     # No recursion: a hostile text nests deeper than Python's stack. And nothing is further than EXECUTE: scripts within
     # scripts, each of which would be read as often as there are ways to it, end at the first that is too deep.
     while waiting and furthest < EXECUTE:
@@ -173,11 +172,6 @@ def _of_text(text: str, depth: int) -> Segment:
         waiting.extend(node.children)
         furthest = max(furthest, _of_node(node, depth))
     return furthest
-
-
-@cache
-def _language() -> Language:
-    return Language(tree_sitter_bash.language())
 
 
 def _of_node(node: Node, depth: int) -> Segment:
