@@ -3,9 +3,12 @@
 A name is ``group/name``. The groups are fixed:
 
 ========== ===========================================================================================================
-rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, timeouts
+rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, timeouts; by an older policy:
+           staleness (updates between the two, mean over answers), dropped (episodes of one that was too old)
 policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gradient, learning_rate,
-           clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped)
+           clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped);
+           reference_kl (divergence from what it began as, before the update), kl_weight (of it in the loss);
+           stale_weight (mean of what samples of an older policy count: 1 but for chance), stale_truncated (share cut)
 value      the critic: loss, explained (share of the variance of returns)
 reward     what rewards are made of: mean, curiosity
 evaluation what is tested on, greedily: return, success, score, with _low and _high where there is an interval

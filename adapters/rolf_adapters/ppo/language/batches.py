@@ -36,6 +36,10 @@ class Sample(NamedTuple):
     """Where the critic learns."""
     segments: NDArray[np.int64]  # (chosen,)
     allowed: NDArray[np.int32] | None  # (chosen, words)
+    weights: NDArray[np.float32] | None = None  # (chosen,)
+    """What each counts in the policy's loss (`rolf_adapters.ppo.language.staleness`); None: 1."""
+    reference: NDArray[np.float32] | None = None  # (chosen,)
+    """Log-probabilities under the policy that is stayed near; None: there is none."""
 
 
 class Scored(NamedTuple):
@@ -112,6 +116,23 @@ def scored(policy: LanguagePolicy, samples: Sequence[Sample]) -> Scored:
     tokens = torch.from_numpy(np.concatenate([each.ids[each.places] for each in samples]))
     logps = possible(logits, allowed).gather(1, tokens[:, None])[:, 0]
     return Scored(logits, allowed, logps, policy.critic(before, noticed))
+
+
+def likelihoods(policy: LanguagePolicy, samples: Sequence[Sample], budget: int) -> list[NDArray[np.float32]]:
+    """Return the log-probabilities of the chosen tokens of each sample under a policy, ``(chosen,)``.
+
+    Args:
+        policy: As it is now.
+        samples: What is looked at.
+        budget: Most tokens, padding included, that are computed at once.
+    """
+    found: dict[int, NDArray[np.float32]] = {}
+    for group in bucketed([len(each.ids) for each in samples], budget):
+        with torch.no_grad():
+            logps = scored(policy, [samples[index] for index in group]).logps.numpy()
+        ends = np.cumsum([len(samples[index].places) for index in group])
+        found.update(zip(group, np.split(logps, ends[:-1]), strict=True))
+    return [found[index] for index in range(len(samples))]
 
 
 def joined(samples: Sequence[Sample], name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Event
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from rolf_adapters.ppo.language.turns import Episode, Said, Turn
 
 class TooManyFaults(RuntimeError):
     """More episodes were lost to failing machines than is allowed: what is left is no fair sample."""
+
+
+class Abandoned(RuntimeError):
+    """Nobody wants the episodes any more that are being played."""
 
 
 @dataclass(slots=True, eq=False)
@@ -83,7 +88,12 @@ class Collector:
         self._speaker, self._pool = speaker, pool
 
     def play(
-        self, problems: Sequence[Problem], draws: Sequence[np.random.Generator | None], *, version: int
+        self,
+        problems: Sequence[Problem],
+        draws: Sequence[np.random.Generator | None],
+        *,
+        version: int,
+        stop: Event | None = None,
     ) -> Collected:
         """Return an episode of each problem.
 
@@ -91,14 +101,18 @@ class Collector:
             problems: What is played.
             draws: What each episode's answers are drawn with; None: the likeliest are taken.
             version: Of the policy; noted in each turn.
+            stop: Set from another thread, it ends the playing before the next turn.
 
         Raises:
+            Abandoned: it was stopped.
             TooManyFaults: machines failed in more episodes than the settings allow.
         """
         done = Collected([None] * len(problems))
         waiting = list(range(len(problems)))[::-1]
         live: dict[int, _Live] = {}
         while waiting or live:
+            if stop is not None and stop.is_set():
+                raise Abandoned(f"stopped with {len(waiting) + len(live)} of {len(problems)} episodes to be played")
             began = time.perf_counter()
             while waiting and len(live) < len(self._pool):
                 free = [place for place in range(len(self._pool)) if place not in live]

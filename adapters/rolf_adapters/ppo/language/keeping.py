@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -16,24 +17,48 @@ MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 """What AdamW keeps of a parameter."""
 
 
-def state(policy: LanguagePolicy, optimiser: torch.optim.Optimizer, version: int) -> State:
+class Part(Protocol):
+    """A part of a learner that keeps its own."""
+
+    def state(self) -> State:
+        """Return it, as copies, under names of its own."""
+
+    def check(self, state: State) -> None:
+        """See that `load` can be done.
+
+        Raises:
+            ValueError: it cannot.
+        """
+
+    def load(self, state: State) -> None:
+        """Become what a state says."""
+
+
+def state(policy: LanguagePolicy, optimiser: torch.optim.Optimizer, version: int, parts: Sequence[Part] = ()) -> State:
     """Return all that later iterations depend on, as copies."""
     tensors = {f"policy/{name}": each.detach().clone() for name, each in policy.trained()}
     for name, each in policy.trained():
         for moment, value in optimiser.state.get(each, {}).items():
             tensors[f"{moment}/{name}"] = value.detach().clone()
-    return State(tensors, {"kind": KIND, "version": version, "frozen": frozen(policy)})
+    values: dict[str, Any] = {"kind": KIND, "version": version, "frozen": frozen(policy)}
+    for part in parts:
+        found = part.state()
+        tensors |= found.tensors
+        values |= found.values
+    return State(tensors, values)
 
 
-def load(state: State, policy: LanguagePolicy, optimiser: torch.optim.Optimizer) -> int:
+def load(state: State, policy: LanguagePolicy, optimiser: torch.optim.Optimizer, parts: Sequence[Part] = ()) -> int:
     """Become what a state says; return its version.
 
     Raises:
         ValueError: it is another kind of learner's, or of a model of another shape, or of one whose untrained weights
-            are others; nothing was changed.
+            are others, or the state has not what a part needs; nothing was changed.
     """
     parameters = dict(policy.trained())
     _check(state, policy, parameters)
+    for part in parts:
+        part.check(state)
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(state.tensors[f"policy/{name}"])
@@ -43,6 +68,8 @@ def load(state: State, policy: LanguagePolicy, optimiser: torch.optim.Optimizer)
         optimiser.state.pop(parameter, None)
         if found:
             optimiser.state[parameter] = found
+    for part in parts:
+        part.load(state)
     return int(state.values["version"])
 
 

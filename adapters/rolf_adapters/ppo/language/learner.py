@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,17 +14,18 @@ from numpy.typing import NDArray
 from rolf.statistics import interval, mean
 from rolf_adapters.ppo import parallel, seeds
 from rolf_adapters.ppo.control import learning_rate
-from rolf_adapters.ppo.language import keeping, report
+from rolf_adapters.ppo.language import keeping, report, staleness
+from rolf_adapters.ppo.language.asynchronous import AsyncCollector
 from rolf_adapters.ppo.language.batches import Sample, sample
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
 from rolf_adapters.ppo.language.demonstrations import demonstrated
-from rolf_adapters.ppo.language.encoder import TerminalEncoder
 from rolf_adapters.ppo.language.grammar import Grammar
 from rolf_adapters.ppo.language.loading import loaded
 from rolf_adapters.ppo.language.policy import LanguagePolicy
 from rolf_adapters.ppo.language.pool import Pool
 from rolf_adapters.ppo.language.problems import Problem, Problems
-from rolf_adapters.ppo.language.settings import Settings, WarmStart
+from rolf_adapters.ppo.language.reference import Reference, apart
+from rolf_adapters.ppo.language.settings import Settings, Training, WarmStart
 from rolf_adapters.ppo.language.template import Template
 from rolf_adapters.ppo.language.update import imitated, updated
 from rolf_adapters.ppo.learner import Learner, State
@@ -63,25 +65,30 @@ class LanguageLearner:
         self.settings = settings
         self._seed = seed
         rollout, chosen = settings.rollout, settings.policy
-        self._template = Template(tokenizer, system=rollout.speech.system != "")
-        reads = chosen.encoder == "terminal"
-        encoder = TerminalEncoder(model, tokenizer, layer=chosen.encoder_layer, seed=seed) if reads else None
         self.policy = LanguagePolicy(
-            model,
-            seed=seed,
-            width=chosen.critic_width,
-            layers=chosen.layers,
-            temperature=rollout.temperature,
-            encoder=encoder,
+            model, seed=seed, width=chosen.critic_width, layers=chosen.layers, temperature=rollout.temperature
         )
-        words = Grammar(tokenizer, self.policy.vocabulary, self._template.end) if rollout.speech.grammar else None
         self.problems = Problems(settings.environment)
         # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.
         self._pool, self._tests = (Pool(rollout.environments, rollout.threads) for _ in range(2))
-        speaker = Speaker(self.policy, self._template, words, rollout, settings.reward)
+        speaker = self._speaker(tokenizer)
+        self._template = speaker.template
         self._collector, self._tester = Collector(speaker, self._pool), Collector(speaker, self._tests)
+        self._ahead: AsyncCollector | None = None
+        if rollout.staleness:
+            # A tokenizer of its own: one that is used in two threads at once may refuse.
+            speaker, last = self._speaker(copy.deepcopy(tokenizer)), settings.training.iterations
+            self._ahead = AsyncCollector(speaker, self._share, iterations=last)
+        kl = settings.training.kl
+        self._reference = Reference(self.policy, kl) if kl.weight else None
         self._optimiser = self._fresh_optimiser()
         self._version = 0
+
+    def _speaker(self, tokenizer: Any) -> Speaker:
+        rollout = self.settings.rollout
+        template = Template(tokenizer, system=rollout.speech.system != "")
+        words = Grammar(tokenizer, self.policy.vocabulary, template.end) if rollout.speech.grammar else None
+        return Speaker(self.policy, template, words, rollout, self.settings.reward)
 
     # ---- learning
 
@@ -93,15 +100,14 @@ class LanguageLearner:
         began = time.perf_counter()
         collected = self.collect(iteration)
         collecting = time.perf_counter() - began
-        samples = self.samples(collected)
+        samples, training, told = self._prepared(collected)
         self._set_rates(iteration - (warm is not None))
-        figures = updated(
-            self.policy, self._optimiser, samples, self.settings.training, seed=self._seed, iteration=iteration
-        )
+        figures = updated(self.policy, self._optimiser, samples, training, seed=self._seed, iteration=iteration)
         self._version += 1
         return {
             **report.of_episodes(collected, self._template.end),
-            **report.of_update(figures, samples, self.settings.training),
+            **report.of_update(figures, samples, training),
+            **told,
             "policy/learning_rate": self._optimiser.param_groups[0]["lr"],
             "time/collect": collecting,
             "time/environment": collected.environment,
@@ -109,16 +115,39 @@ class LanguageLearner:
         }
 
     def collect(self, iteration: int) -> Collected:
-        """Return this process's share of the episodes of an iteration, played as the policy is now."""
+        """Return this process's share of the episodes of an iteration, played as the settings say."""
+        if self._ahead is not None:
+            return self._ahead.take(iteration, self.policy, self._version)
+        problems, draws = self._share(iteration)
+        return self._collector.play(problems, draws, version=self._version)
+
+    def _share(self, iteration: int) -> tuple[list[Problem], list[np.random.Generator]]:
+        """Return what this process plays in an iteration, and what its answers are drawn with."""
         problems = self.problems.draw(self.settings.rollout.episodes, "rollout", iteration, seed=self._seed)
         mine = range(parallel.rank(), len(problems), parallel.size())
         draws = [seeds.generator(self._seed, "answers", iteration, index) for index in mine]
-        return self._collector.play([problems[index] for index in mine], draws, version=self._version)
+        return [problems[index] for index in mine], draws
 
     def samples(self, collected: Collected) -> list[Sample]:
         """Return what is learned from episodes."""
-        found = [sample(episode, self.settings.reward) for episode in collected.played]
+        episodes = staleness.fresh(collected.played, self._version, self.settings.rollout.staleness)
+        found = [sample(episode, self.settings.reward) for episode in episodes]
         return [each for each in found if each is not None]
+
+    def _prepared(self, collected: Collected) -> tuple[list[Sample], Training, Mapping[str, float]]:
+        """Return what is learned from episodes, how, and what was measured before."""
+        samples, training = self.samples(collected), self.settings.training
+        told: dict[str, float] = {}
+        if self._ahead is not None:
+            samples = staleness.weighted(self.policy, samples, training)
+            told |= staleness.told(collected.played, samples, self._version, self.settings)
+        if self._reference is not None:
+            samples = self._reference.beside(samples, training.budget)
+            told |= {"policy/reference_kl": apart(samples), "policy/kl_weight": self._reference.weight}
+            kl = training.kl.model_copy(update={"weight": self._reference.weight})
+            training = training.model_copy(update={"kl": kl})
+            self._reference.adapt(told["policy/reference_kl"])
+        return samples, training, told
 
     # ---- evaluation
 
@@ -177,6 +206,10 @@ class LanguageLearner:
                 told["own/warm_success"] = float(np.mean([bool(row.success) for row in tried]))
                 if told["own/warm_success"] >= warm.until:
                     break
+        if self._reference is not None:
+            self._reference.follow(self.policy)
+        if self._ahead is not None:
+            self._pool.close()  # what is played ahead is played in others
         return told
 
     def _bounds(self) -> dict[str, Any]:
@@ -186,16 +219,23 @@ class LanguageLearner:
 
     def state(self) -> State:
         """See `Learner.state`; what is never trained is told by its digest alone."""
-        return keeping.state(self.policy, self._optimiser, self._version)
+        return keeping.state(self.policy, self._optimiser, self._version, self._parts())
 
     def load(self, state: State) -> None:
         """See `Learner.load`."""
-        self._version = keeping.load(state, self.policy, self._optimiser)
+        self._version = keeping.load(state, self.policy, self._optimiser, self._parts())
+
+    def _parts(self) -> list[keeping.Part]:
+        return [each for each in (self._ahead, self._reference) if each is not None]
 
     def close(self) -> None:
         """See `Learner.close`."""
-        self._pool.close()
-        self._tests.close()
+        try:
+            if self._ahead is not None:
+                self._ahead.close()
+        finally:
+            self._pool.close()
+            self._tests.close()
 
     # ---- the optimiser
 

@@ -83,6 +83,9 @@ class Rollout(groups.Group):
     """Longest context with its answer; an episode that outgrows it is cut off [tokens]."""
     temperature: float = Field(default=1.0, gt=0, le=10)
     """Logits are divided by it, where answers are drawn and where they are learned from."""
+    staleness: int = Field(default=0, ge=0, le=100)
+    """How many updates older the policy that plays an iteration's episodes is than the one that learns from them. From
+    1 on they are played in a thread of their own, while others are learned from."""
     faults: float = Field(default=0.2, ge=0, lt=1)
     """Share of an iteration's episodes that may be lost to failing machines before the training stops."""
     evaluation: int = Field(default=100, ge=1)
@@ -114,21 +117,8 @@ class Policy(groups.Group):
     """A folder that ``save_pretrained`` wrote, or ``module:function``: what returns a model and its tokenizer."""
     layers: int | None = Field(default=None, ge=1)
     """How many of the upper layers learn; none given: all, and the embeddings too."""
-    encoder: Literal["none", "terminal"] = "none"
-    """What reads beside the model, and always learns: ``terminal`` knows users, process ids, paths and numbers
-    (``rolf_adapters.ppo.language.encoder``)."""
-    encoder_layer: int | None = Field(default=None, ge=0)
-    """In front of which layer of the model it lets words look at each other, from 0; none given: the middle one."""
     critic_width: int = Field(default=64, ge=1)
     """Of the critic's hidden layer."""
-
-    @model_validator(mode="after")
-    def _layer_of_an_encoder(self) -> Policy:
-        if self.encoder_layer is not None and self.encoder == "none":
-            raise ValueError(
-                f"encoder_layer={self.encoder_layer} goes with an encoder; give encoder: terminal, or leave it out"
-            )
-        return self
 
 
 class WarmStart(groups.Group):
@@ -150,6 +140,21 @@ class WarmStart(groups.Group):
     """Epochs between two looks at that."""
     check: int = Field(default=64, ge=1)
     """Training episodes that are played for it."""
+
+
+class KlControl(groups.Group):
+    """How near the policy is kept to what it was after the warm start, or when it was loaded where there is none."""
+
+    weight: float = Field(default=0.0, ge=0, le=100)
+    """Weight of the divergence from there in the loss; 0: it may go where it likes."""
+    target: float | None = Field(default=None, gt=0)
+    """Divergence that the weight is adapted to, iteration by iteration [nats a token]; none given: the weight stays."""
+
+    @model_validator(mode="after")
+    def _something_to_adapt(self) -> KlControl:
+        if self.target is not None and not self.weight > 0:
+            raise ValueError(f"target={self.target} needs a weight above 0 to begin with, got weight={self.weight}")
+        return self
 
 
 class Training(groups.Training):
@@ -184,6 +189,11 @@ class Training(groups.Training):
     """Longest gradient; longer ones are shortened."""
     most_kl: float = Field(default=0.02, gt=0)
     """Divergence from the policy that collected the episodes beyond which no further epoch begins [nats a token]."""
+    kl: KlControl = Field(default_factory=KlControl)
+    """How near the policy is kept to what it began as."""
+    stale_weight: float = Field(default=2.0, gt=0)
+    """Most that a sample of an older policy may count (``rollout.staleness``): what it cuts off is bias, what it leaves
+    is variance."""
     warm_start: WarmStart | None = None
     """Supervised learning before all; none given: the model begins as it is."""
 

@@ -150,7 +150,8 @@ def _loss(
     plain = training.clipping == "plain"
     clips = training.clip if plain else torch.from_numpy(clip_ranges(segments.numpy())).float()
     advantages, returns = joined(part, "advantages").float(), joined(part, "returns").float()
-    surrogate = policy_loss(said.logps, old, advantages, clips, every, tokens)
+    weights = None if part[0].weights is None else joined(part, "weights")
+    surrogate = policy_loss(said.logps, old, advantages, clips, every, tokens, weights)
     with torch.set_grad_enabled(training.entropy > 0):
         spread = entropy(said.logits, every, tokens, said.allowed)
     error = value_loss(said.values, returns, joined(part, "valued"), values)
@@ -159,6 +160,8 @@ def _loss(
         gap = (said.logps - old).abs().max()
         figures.clipped += clip_counts(said.logps, old, clips, every, segments, figures.clipped.shape[1])
     loss = surrogate + training.value * error - training.entropy * spread
+    if part[0].reference is not None:
+        loss = loss + training.kl.weight * divergence(said.logps, joined(part, "reference"), every, tokens)
     told = torch.stack([each.detach().double() for each in (surrogate, error, spread, apart, gap)])
     return loss, told
 
