@@ -19,6 +19,7 @@ from rolf_adapters.ppo.language.asynchronous import AsyncCollector
 from rolf_adapters.ppo.language.batches import Sample, sample
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
 from rolf_adapters.ppo.language.demonstrations import demonstrated
+from rolf_adapters.ppo.language.encoder import TerminalEncoder
 from rolf_adapters.ppo.language.grammar import Grammar
 from rolf_adapters.ppo.language.loading import loaded
 from rolf_adapters.ppo.language.policy import LanguagePolicy
@@ -65,8 +66,15 @@ class LanguageLearner:
         self.settings = settings
         self._seed = seed
         rollout, chosen = settings.rollout, settings.policy
+        reads = chosen.encoder == "terminal"
+        encoder = TerminalEncoder(model, tokenizer, layer=chosen.encoder_layer, seed=seed) if reads else None
         self.policy = LanguagePolicy(
-            model, seed=seed, width=chosen.critic_width, layers=chosen.layers, temperature=rollout.temperature
+            model,
+            seed=seed,
+            width=chosen.critic_width,
+            layers=chosen.layers,
+            temperature=rollout.temperature,
+            encoder=encoder,
         )
         self.problems = Problems(settings.environment)
         # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.

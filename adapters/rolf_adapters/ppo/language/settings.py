@@ -117,8 +117,21 @@ class Policy(groups.Group):
     """A folder that ``save_pretrained`` wrote, or ``module:function``: what returns a model and its tokenizer."""
     layers: int | None = Field(default=None, ge=1)
     """How many of the upper layers learn; none given: all, and the embeddings too."""
+    encoder: Literal["none", "terminal"] = "none"
+    """What reads beside the model, and always learns: ``terminal`` knows users, process ids, paths and numbers
+    (``rolf_adapters.ppo.language.encoder``)."""
+    encoder_layer: int | None = Field(default=None, ge=0)
+    """In front of which layer of the model it lets words look at each other, from 0; none given: the middle one."""
     critic_width: int = Field(default=64, ge=1)
     """Of the critic's hidden layer."""
+
+    @model_validator(mode="after")
+    def _layer_of_an_encoder(self) -> Policy:
+        if self.encoder_layer is not None and self.encoder == "none":
+            raise ValueError(
+                f"encoder_layer={self.encoder_layer} goes with an encoder; give encoder: terminal, or leave it out"
+            )
+        return self
 
 
 class WarmStart(groups.Group):
