@@ -64,10 +64,12 @@ class Evidence:
         self._first = np.zeros(shape, np.float32)
         self.flat = np.zeros(shape, np.int16)
         """equal samples of the primary sensor in a row"""
-        self._duty = np.zeros(shape, np.float32)
+        self.duty = np.zeros(shape, np.float32)
+        """smoothed share of time at work"""
         self._scan = np.ones(shape, np.float32)
         self._clean = np.zeros((CHANNELS, *shape), np.float32)
-        self._measured = np.full((CHANNELS, *shape), np.nan, np.float32)
+        self.measured = np.full((CHANNELS, *shape), np.nan, np.float32)
+        """what the last inspection measured, less what was expected; NaN: none, or too long ago [usual spread]"""
         self.since = np.full(shape, 100, np.int16)
         """ticks since the last inspection"""
 
@@ -86,10 +88,10 @@ class Evidence:
         self._cycles[rows] = cycles / 1024
         self._vibration[:, rows, 0] = (quantities == Quantity.VIBRATION).T
         self._speed[rows, 0] = quantities[:, 0] == Quantity.SPEED
-        self.deviation[:, rows], self._clean[:, rows], self._measured[:, rows] = 0, 0, np.nan
+        self.deviation[:, rows], self._clean[:, rows], self.measured[:, rows] = 0, 0, np.nan
         self._variance[:, rows, 0] = np.square(np.array(STARTING, np.float32))[:, None]
         self._age[rows], self.flat[rows], self.since[rows] = -1, 0, 100
-        self._first[rows], self._duty[rows], self._scan[rows] = 0, 0, 1
+        self._first[rows], self.duty[rows], self._scan[rows] = 0, 0, 1
 
     def take(self, sight: Sight) -> None:
         """Take over what has come in this tick."""
@@ -105,7 +107,7 @@ class Evidence:
             residual = np.clip(sight.values[k] - wanted[k], -LARGEST, LARGEST)
             self.deviation[k] += gain * (residual - self.deviation[k])
         running = (sight.panel == Panel.RUNNING).astype(np.float32)
-        self._duty += SMOOTHING * (running - self._duty)
+        self.duty += SMOOTHING * (running - self.duty)
         self._scan += SCAN_GAIN * (np.maximum(sight.scan, np.float32(1)) - self._scan)  # a fast scan hurries nobody
         self.deviation[CHANNELS] = self.present * (sight.cycle / self._usual_cycle() - 1)
         self._learn()
@@ -136,13 +138,13 @@ class Evidence:
             for k in range(CHANNELS):
                 clean = sight.clean[k][rows, stations]
                 new = clean != self._clean[k][rows, stations]
-                self._measured[k][rows[new], stations[new]] = (
+                self.measured[k][rows[new], stations[new]] = (
                     clean[new] - self.expected.now()[k][rows[new], stations[new]]
                 )
                 self._clean[k][rows, stations] = clean
         stale = self.since > BELIEVED
         for k in range(CHANNELS):
-            self._measured[k][stale] = np.nan
+            self.measured[k][stale] = np.nan
 
     def forget(self, where: Flags, physical: Flags) -> None:
         """Begin anew at stations that were just repaired.
@@ -154,7 +156,7 @@ class Evidence:
         for k in range(CHANNELS):
             fading = where & physical
             self.expected.now()[k][fading] += self.deviation[k][fading]
-            self._measured[k][where] = np.nan
+            self.measured[k][where] = np.nan
         self.deviation[:, where] = 0
         self.flat[where] = 0
 
@@ -167,16 +169,16 @@ class Evidence:
         """Return how much better each class explains what came than no fault does: (n, 24) each."""
         weights = self.weights()
         found: dict[Fault, Reals] = {}
-        busy = np.float32(0.25) + np.float32(0.75) * self._duty
+        busy = np.float32(0.25) + np.float32(0.75) * self.duty
         factors = [1 + self._vibration[k] * (busy - 1) for k in range(CHANNELS)]
-        factors[0] = factors[0] + self._speed * (self._duty - 1)
+        factors[0] = factors[0] + self._speed * (self.duty - 1)
         factors.append(np.ones((1, 1), np.float32))
         pulls = [self.deviation[k] * factors[k] for k in range(FEATURES)]
         squares = [np.square(factor) for factor in factors]
-        looked = np.nonzero(~np.isnan(self._measured).all(axis=0))
+        looked = np.nonzero(~np.isnan(self.measured).all(axis=0))
         for fault in FITTED:
             shown = self.shown[:, fault, :, None]
-            pull, size = np.zeros_like(self._duty), np.zeros_like(self._duty)
+            pull, size = np.zeros_like(self.duty), np.zeros_like(self.duty)
             for k in range(FEATURES):
                 pull += pulls[k] * (weights[k] * shown[k])
                 size += squares[k] * (weights[k] * np.square(shown[k]))
@@ -195,7 +197,7 @@ class Evidence:
         size = np.zeros(len(looked[0]), np.float32)
         weight = 1 / np.square(MEASURED)
         for k in range(CHANNELS):
-            measured = self._measured[k][looked]
+            measured = self.measured[k][looked]
             there = ~np.isnan(measured)
             signature = shown[k][looked[0], 0]
             pull += np.where(there, weight * signature * measured, 0)

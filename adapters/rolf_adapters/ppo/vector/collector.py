@@ -121,6 +121,7 @@ class Collector:
         layout: Of the observation.
         telling: Where ``info`` tells masks and phases.
         first_action: What the environment calls its action 0.
+        waits: Steps after each decision in which action 0 is taken.
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class Collector:
         layout: Layout | None,
         telling: Telling,
         first_action: int = 0,
+        waits: int = 0,
     ) -> None:
         self.envs = envs
         self.parts = parts
@@ -138,6 +140,7 @@ class Collector:
         self.layout = layout
         self._discrete = discrete
         self._first = first_action
+        self.waits = waits
         self._telling = telling
         self._kept: Collected | None = None
 
@@ -308,17 +311,26 @@ class _Run:
                     torch.from_numpy(self.guided)[:, None], torch.from_numpy(kept.taught[step]), chosen
                 )
         self._keep(kept, step, chosen, values, chances)
-        began = time.perf_counter()
-        observations, rewards, terminated, truncated, infos = self.collector.envs.step(
-            self.collector.actions_for(kept.actions[step])
-        )
-        kept.seconds += time.perf_counter() - began
-        kept.rewards[step], kept.terminated[step], kept.truncated[step] = rewards, terminated, truncated
-        self.observations[:] = observations
+        self._move(kept, step)
         self.previous = kept.actions[step] + 1
-        self._note(infos)
         self.shown = self.features.see(self.observations)
         return self._ended(kept, step)
+
+    def _move(self, kept: Collected, step: int) -> None:
+        """Do what was decided, and wait; note what came of it."""
+        began = time.perf_counter()
+        for number in range(1 + self.collector.waits):
+            if number:
+                self.features.take_in(self.observations)
+            actions = np.zeros_like(kept.actions[step]) if number else kept.actions[step]
+            observations, rewards, ended, cut, infos = self.collector.envs.step(self.collector.actions_for(actions))
+            kept.rewards[step] = kept.rewards[step] + rewards if number else rewards
+            self.observations[:] = observations
+            if (ended | cut).any():
+                break
+        kept.terminated[step], kept.truncated[step] = ended, cut
+        kept.seconds += time.perf_counter() - began
+        self._note(infos)
 
     def _keep(
         self, kept: Collected, step: int, chosen: torch.Tensor, values: torch.Tensor, chances: torch.Tensor

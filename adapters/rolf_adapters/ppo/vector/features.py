@@ -9,24 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolf_adapters.ppo.vector.layout import Layout
+from rolf_adapters.ppo.vector.senses import Senses, senses
 
 Reals = NDArray[np.float32]
 Rows = NDArray[np.bool_]
 
 
 class Features:
-    """Remembers of some rows what their observations were of late.
+    """Remembers of some rows what their observations were of late, and what senses worked out of them.
 
     Args:
         rows: How many.
         size: Numbers of an observation.
-        layout: What is traced, and which words are known; None: nothing.
+        layout: What is traced and worked out, and which words are known; None: nothing.
     """
 
     def __init__(self, rows: int, size: int, layout: Layout | None) -> None:
         self.layout = layout
         self.size = size + (layout.trace_size if layout is not None else 0)
-        """Numbers of a row's features: observation, then traces."""
+        """Numbers of a row's features: observation, then traces and senses of each entity."""
         self.words: Reals = np.zeros((rows, len(layout.vocabulary) if layout is not None else 0), np.float32)
         """(rows, words) 1 where a word is said of a row"""
         self.time = np.zeros(rows, np.float32)
@@ -36,6 +37,10 @@ class Features:
         self._gains = np.array(gains, np.float32)[:, None]
         shape = (rows, layout.entities, len(gains), len(layout.traced)) if layout is not None else (rows, 0)
         self._traces: Reals = np.zeros(shape, np.float32)
+        self._senses: Senses | None = senses(layout) if layout is not None and layout.senses else None
+        self._sensed: Reals = np.zeros(
+            (rows, *((layout.entities, layout.senses_size) if layout else (0, 0))), np.float32
+        )
 
     def begin(self, observations: Reals, rows: Rows, infos: Mapping[str, Any]) -> Reals:
         """Return the features of all rows, of which some have just begun an episode.
@@ -50,17 +55,30 @@ class Features:
             if self.layout.words:
                 self._read(infos, rows)
             self._traces[rows] = self._traced(observations, self.layout)[rows]
+        if self._senses is not None:
+            self._senses.begin(infos, rows)
+            self._sensed[rows] = 0  # told from the first step on: looking twice at the others would be a step too many
         return self._joined(observations)
 
     def see(self, observations: Reals) -> Reals:  # (rows, size)
         """Return the features of all rows after a step."""
+        self.take_in(observations)
         self.time += 1
-        if self.layout is not None:
-            self._traces += self._gains * (self._traced(observations, self.layout) - self._traces)
         return self._joined(observations)
 
+    def take_in(self, observations: Reals) -> None:
+        """Remember what is seen of all rows in a step after which nothing is decided."""
+        if self.layout is not None and self.layout.gains:
+            self._traces += self._gains * (self._traced(observations, self.layout) - self._traces)
+        if self._senses is not None:
+            self._sensed[:] = self._senses.look(observations)
+
     def _joined(self, observations: Reals) -> Reals:
-        return np.concatenate([observations, self._traces.reshape(self._rows, -1)], axis=1, dtype=np.float32)
+        if self.layout is None:
+            return observations.copy()
+        traces = self._traces.reshape(self._rows, self.layout.entities, -1)
+        added = np.concatenate([traces, self._sensed], axis=2)
+        return np.concatenate([observations, added.reshape(self._rows, -1)], axis=1, dtype=np.float32)
 
     def _traced(self, observations: Reals, layout: Layout) -> Reals:  # (rows, entities, 1, traced)
         """Return what is traced, as it is now."""

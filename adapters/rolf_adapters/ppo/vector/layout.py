@@ -61,6 +61,11 @@ class Layout(Group):
     at that level."""
     gains: tuple[float, ...] = ()
     """Gains of the exponential means that show it, a step."""
+    senses: str = ""
+    """``module:object`` that makes what works out more of each entity, see `rolf_adapters.ppo.vector.senses`; empty:
+    nothing."""
+    senses_size: int = Field(default=0, ge=0)
+    """Numbers of each entity that it works out."""
     words: str = ""
     """A text in ``info`` whose words, between slashes, say what is known of the plant; empty: none."""
     vocabulary: tuple[str, ...] = ()
@@ -68,5 +73,5 @@ class Layout(Group):
 
     @property
     def trace_size(self) -> int:
-        """Numbers that traces add."""
-        return self.entities * len(self.traced) * len(self.gains)
+        """Numbers that traces and senses add."""
+        return self.entities * (len(self.traced) * len(self.gains) + self.senses_size)

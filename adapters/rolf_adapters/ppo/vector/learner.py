@@ -81,7 +81,9 @@ class VectorLearner:
     def _collecting(self, envs: Any) -> Collector:
         world, spaces = self.settings.environment, self.spaces
         telling = Telling(world.mask, world.phase)
-        return Collector(envs, spaces.parts, spaces.discrete, self.layout, telling, spaces.first)
+        return Collector(
+            envs, spaces.parts, spaces.discrete, self.layout, telling, spaces.first, self.settings.rollout.waits
+        )
 
     # ---- an iteration
 
@@ -318,6 +320,8 @@ def layout_of(policy: Policy) -> Layout | None:
     """Return the layout that a policy is made by; None: plain."""
     if isinstance(policy.layout, Layout):
         return policy.layout
+    if policy.layout == "line-senses":
+        return line_layout(gains=(), senses=True)
     return line_layout() if policy.layout == "line" else None
 
 

@@ -7,6 +7,8 @@ from rolf_adapters.ppo.vector.layout import Block, Layout, Pointer
 STATIONS, NUMBERS, TECHNICIANS = 24, 24, 6
 CREW = STATIONS * NUMBERS
 PANEL, ORDER, CLAIM, TECHNICIAN = 13, 14, 15, 17
+SENSES = 37
+"""Numbers of a station that ``linegym.senses`` works out."""
 RUNNING, DOWN = 1, 3
 """Of the stack light: at work; standing still for itself."""
 SCAN, CYCLE = 8, 9
@@ -17,12 +19,13 @@ PROTOCOLS = "profinet", "ethercat", "modbus-tcp", "opcua", "mqtt"
 FAULTS = "bearing", "overheat", "jam", "tool-wear", "leak", "sensor-drift", "sensor-stuck", "plc-comm"
 
 
-def layout(gains: tuple[float, ...] = (0.3, 0.1, 0.03)) -> Layout:
+def layout(gains: tuple[float, ...] = (0.3, 0.1, 0.03), *, senses: bool = False) -> Layout:
     """Return the layout.
 
     Args:
         gains: Of the exponential means through which the past is seen, a step; for the length of a step that is
             trained with.
+        senses: Whether to show what ``linegym.senses`` works out as well.
     """
     return Layout(
         entities=STATIONS,
@@ -45,6 +48,8 @@ def layout(gains: tuple[float, ...] = (0.3, 0.1, 0.03)) -> Layout:
         together=((313, 16),),
         traced=(*((number, -1) for number in (0, 1, 2, SCAN, CYCLE)), (PANEL, RUNNING), (PANEL, DOWN)),
         gains=gains,
+        senses="linegym.senses:senses" if senses else "",
+        senses_size=SENSES if senses else 0,
         words="template_id",
         vocabulary=(*TOPOLOGIES, *SENSORS, *PROTOCOLS, *FAULTS),
     )

@@ -27,8 +27,9 @@ from rolf_adapters.ppo.vector.settings import Settings
 class Player:
     """Takes the likeliest action, in one environment at a time.
 
-    A policy that was trained on steps of several ticks (``ticks_per_step``) decides as often where a step is one tick,
-    and takes the first action, which does nothing, between its decisions.
+    A policy that was trained on steps of several ticks (``ticks_per_step``), or to wait after its decisions
+    (``rollout.waits``), decides as often where a step is one tick, and takes the first action, which does nothing,
+    between its decisions.
 
     Args:
         settings: Of the training.
@@ -44,7 +45,9 @@ class Player:
         imitated = settings.training.imitation.teacher
         self.description = "an actor-critic trained by PPO" + (f", after imitating {imitated}" if imitated else "")
         self.settings = settings
-        self.every = int(settings.environment.kwargs.get("ticks_per_step", 1))
+        self._step_length = int(settings.environment.kwargs.get("ticks_per_step", 1))
+        self.every = self._step_length * (1 + settings.rollout.waits)
+        """Ticks from one decision to the next."""
         self._state = state
         self._network: Network | None = None
         self._layout = layout_of(settings.policy)
@@ -71,9 +74,11 @@ class Player:
     def act(self, observation: Any, info: Mapping[str, Any]) -> Any:
         """See `rolf.evaluation.policy.Policy.act`."""
         step, self._step = self._step, self._step + 1
-        if step % self.every:
-            return self._spaces.first
         seen = np.asarray(observation, np.float32)[None]
+        if step % self.every:
+            if step % self._step_length == 0:
+                self._features.take_in(seen)
+            return self._spaces.first
         shown = self._features.see(seen) if step else self._features.begin(seen, np.ones(1, np.bool_), info)
         chosen = self._chosen(shown, info)
         self._previous = chosen + 1

@@ -49,6 +49,9 @@ class Rollout(Group):
     """Steps of every row that the normalisation is taken from, before the first iteration, acting at random."""
     sampler: Literal["uniform", "ucb", "thompson"] = "uniform"
     """How variants are chosen: evenly, or those in which the policy is least certain (the orchestrator)."""
+    waits: int = Field(default=0, ge=0)
+    """Steps after each decision in which the environment's first action is taken, one that waits: what is seen in them
+    is taken in, and their rewards are the decision's. Where a row ends, all decide anew."""
     evaluation_rows: int = Field(default=64, ge=1)
     """Episodes of an evaluation."""
 
@@ -74,9 +77,10 @@ class Policy(Group):
     head: Literal["unit", "linear"] = "unit"
     """The actor's last layer: ``unit`` has weights that are not negative (softplus), rows of length 1 and a temperature
     that is learned; ``linear`` is an ordinary one."""
-    layout: Layout | Literal["plain", "line"] = "plain"
+    layout: Layout | Literal["plain", "line", "line-senses"] = "plain"
     """Which numbers belong to the same entity, and which actions; ``line``: those of ``LineEnv``, see
-    `rolf_adapters.ppo.vector.line`; ``plain``: one vector."""
+    `rolf_adapters.ppo.vector.line`; ``line-senses``: those, and what ``linegym.senses`` works out from the plant's
+    published physics in every tick; ``plain``: one vector."""
 
 
 class Imitation(Group):

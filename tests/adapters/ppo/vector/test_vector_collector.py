@@ -66,6 +66,20 @@ def collector() -> Any:
     envs.close()
 
 
+def test_waits_after_each_decision_until_a_row_ends(network: Network) -> None:
+    """Row 0 has seed 4 and terminates with its third step, row 1 has seed 7 and is cut off with its second."""
+    envs = made(ID, 2, {})
+    kept = Collector(envs, (2,), True, None, TELLING, waits=1).collect(network, 4, [4, 7])
+    envs.close()
+    assert kept.features[:, :, 0].tolist() == [[40, 70], [42, 70], [40, 71], [41, 70]]
+    assert kept.time.tolist() == [[0, 0], [1, 0], [0, 1], [1, 0]]
+    assert kept.rewards.tolist() == [[3, 3], [3, 1], [1, 2], [5, 3]]
+    assert np.argwhere(kept.terminated).tolist() == [[1, 0], [3, 0]]
+    assert np.argwhere(kept.truncated).tolist() == [[0, 1], [2, 1], [3, 1]]
+    assert kept.actions.all(), "what was decided, and not that it waited"
+    assert [each.total for each in kept.episodes] == [3, 6, 3, 6, 3]
+
+
 def test_ends_resets_and_values_are_what_happened(network: Network, collector: Collector) -> None:
     """Row 0 has seed 4 and terminates with its third step, row 1 has seed 7 and is cut off with its second."""
     kept = collector.collect(network, 5, [4, 7])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from rolf_adapters.ppo.vector.features import Features
 from rolf_adapters.ppo.vector.layout import Layout
@@ -44,6 +48,42 @@ def test_a_row_that_begins_anew_leaves_the_others_alone() -> None:
     assert found[:, 4:8].tolist() == [[2, 0.5, 3, 0.75], [1, 1, 1, 1]]
     assert features.time.tolist() == [1, 0]
     assert features.words.tolist() == [[1, 0], [1, 0]]
+
+
+class Counts:
+    """Senses that tell how many looks there were at a row since it began, and the first number."""
+
+    size = 1
+
+    def begin(self, infos: Mapping[str, Any], rows: NDArray[np.bool_]) -> None:
+        del infos
+        self.looks = np.where(rows, 0, self.looks if hasattr(self, "looks") else 0)
+
+    def look(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        self.looks = self.looks + 1
+        return np.repeat(self.looks.astype(np.float32)[:, None, None], 2, axis=1) + observations[:, :1, None]
+
+
+def test_senses_look_at_every_step_and_are_told_when_something_is_decided() -> None:
+    features = Features(2, 4, PAIR.model_copy(update={"senses": f"{__name__}:Counts", "senses_size": 1}))
+    words, every = {"plant": np.array(["red", "blue"], dtype=object)}, np.ones(2, np.bool_)
+    found = features.begin(np.zeros((2, 4), np.float32), every, words)
+    assert found.shape == (2, 4 + 2 * 5)
+    assert found[:, [8, 13]].tolist() == [[0, 0], [0, 0]]
+    features.take_in(np.full((2, 4), 10, np.float32))
+    found = features.see(np.full((2, 4), 20, np.float32))
+    assert found[:, [8, 13]].tolist() == [[22, 22], [22, 22]]
+    assert found[:, 4].tolist() == [12.5, 12.5], "traces saw both: 0, half of the way to 10, half of the rest to 20"
+    assert features.time.tolist() == [1, 1]
+    found = features.begin(np.zeros((2, 4), np.float32), np.array([True, False]), words)
+    assert found[:, [8, 13]].tolist() == [[0, 0], [22, 22]]
+    found = features.see(np.zeros((2, 4), np.float32))
+    assert found[:, [8, 13]].tolist() == [[1, 1], [3, 3]]
+
+
+def test_senses_of_another_size_are_an_error() -> None:
+    with pytest.raises(ValueError, match=r"work out 1 numbers .* senses_size=2; give 1"):
+        Features(1, 4, PAIR.model_copy(update={"senses": f"{__name__}:Counts", "senses_size": 2}))
 
 
 def test_words_that_are_not_told_are_an_error() -> None:

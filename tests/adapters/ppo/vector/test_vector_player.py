@@ -32,13 +32,16 @@ def played(policy: Player, env: gym.Env[Any, Any], variant: Variant, seed: int) 
     return total
 
 
-def test_plays_a_line_tick_by_tick_as_it_was_trained_in_steps_of_three() -> None:
+@pytest.mark.parametrize(
+    ("kwargs", "waits", "layout"),
+    [({"ticks_per_step": 3}, 0, "line"), ({}, 2, "line-senses"), ({"ticks_per_step": 3}, 1, "line-senses")],
+)
+def test_plays_a_line_tick_by_tick_as_it_was_trained(kwargs: dict[str, Any], waits: int, layout: str) -> None:
     """Bit by bit the same return as in the vector environment, in one episode after the other."""
-    kwargs = {"horizon": 90, "ticks_per_step": 3}
     settings = Settings(
-        environment=Environment(id=LINE, kwargs=kwargs, variants=IDS),
-        rollout=Rollout(rows=2, steps=30, statistics=30, evaluation_rows=2),
-        policy=Policy(width=16, layout="line", period=30.0),
+        environment=Environment(id=LINE, kwargs={"horizon": 90, **kwargs}, variants=IDS),
+        rollout=Rollout(rows=2, steps=30, statistics=30, evaluation_rows=2, waits=waits),
+        policy=Policy.model_validate({"width": 16, "layout": layout, "period": 30.0}),
         training=Training(iterations=1),
     )
     learner = build(settings, seed=0)
