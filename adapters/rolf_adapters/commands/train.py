@@ -45,6 +45,8 @@ def command(
 
     docs/how-to/train-an-agent.md says more.
     """
+    if "" not in sys.path:  # an installed command does not look in the working directory, where a model or
+        sys.path.insert(0, "")  # an environment that the file names often lies
     try:
         from rolf_adapters.ppo import config as configs
     except ImportError as error:

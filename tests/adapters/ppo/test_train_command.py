@@ -48,6 +48,19 @@ def test_trains_and_tells(folder: Path) -> None:
     assert (folder / "runs" / "quick" / "checkpoints" / "LATEST").read_text() == "iteration-000004\n"
 
 
+def test_what_a_file_names_may_lie_beside_it(tmp_path: Path) -> None:
+    """The installed command, unlike `python -c`, does not look into the working directory by itself."""
+    made = "import gymnasium\ngymnasium.register('Mine-v0', 'gymnasium.envs.classic_control:CartPoleEnv', None, 20)\n"
+    (tmp_path / "mine.py").write_text(made)
+    (tmp_path / "mine.yaml").write_text(
+        "experiment: {kind: vector}\nenvironment: {id: 'mine:Mine-v0'}\ntraining: {iterations: 1}\n"
+        "rollout: {rows: 2, steps: 8, statistics: 8, evaluation_rows: 1}\n"
+    )
+    command = [sys.executable, "-P", *COMMAND[1:], "mine.yaml"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path, timeout=110)
+    assert done.returncode == 0, done.stderr
+
+
 def test_goes_on_with_more_iterations_and_tells_machines(folder: Path) -> None:
     """`--json` holds what was measured last."""
     assert rolf_train(folder, "quick.yaml", "--out", "mine").returncode == 0
