@@ -26,6 +26,8 @@ from rolf_adapters.ppo import seeds
 Rule = Literal["ucb", "thompson", "uniform"]
 """How arms are chosen; ``uniform`` is what the others are compared with."""
 Numbers = NDArray[np.float64]
+ROUNDING = 1e-9
+"""Share of the largest entropy by which scores must differ to count as different."""
 
 
 class Orchestrator:
@@ -92,8 +94,7 @@ class Orchestrator:
         self.decisions = []
         for _ in range(count):
             scores = self._scores(counts, drawing)
-            # Where scores are equal, as all are at first, a drawn order decides.
-            arm = int(ties[np.argmax(scores[ties])])
+            arm = self._best(scores, counts, ties)
             variant = self._members[arm][int(drawing.integers(len(self._members[arm])))]
             self._decided(variant, arm, float(scores[arm]), iteration)
             counts[arm] += 1.0
@@ -161,6 +162,17 @@ class Orchestrator:
         believed: Numbers = (self._sums + self._most) / (self._counts + 1.0)
         doubts: Numbers = drawing.standard_normal(len(self.arms)) * self._spread() / np.sqrt(counts + 1.0)
         return believed + self._width * doubts
+
+    def _best(self, scores: Numbers, counts: Numbers, ties: NDArray[np.int64]) -> int:
+        """Return the arm of the highest score; of equal ones, but for rounding, that which was tried least.
+
+        Where the policy is as uncertain of all arms, or certain of all, no margin tells them apart, and a whole call
+        would go to one of them. Of those that were tried as often, as all are at first, a drawn order decides.
+        """
+        if self._rule == "uniform":
+            return int(np.argmax(scores))
+        near = scores >= scores.max() - ROUNDING * self._most
+        return int(ties[np.argmin(np.where(near, counts, np.inf)[ties])])
 
     def _spread(self) -> float:
         """Return the deviation of all episodes' entropy; before any, 1."""

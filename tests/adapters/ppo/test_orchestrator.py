@@ -57,6 +57,21 @@ def test_every_arm_is_tried_before_any_is_tried_twice() -> None:
     assert sorted(Orchestrator(ARMS, 1).choose(10, 0)) == sorted(ARMS)
 
 
+@RULES
+@pytest.mark.parametrize("entropy", [0.0, 0.1])
+def test_where_nothing_tells_arms_apart_each_is_tried_as_often(rule: Any, entropy: float) -> None:
+    """A policy that is certain of everything, or as uncertain of everything: 40 episodes over 10 arms are 4 of each,
+    and where one was met 3 times before, as many less."""
+    orchestrator = Orchestrator(ARMS, 4, rule=rule, discount=1.0)
+    orchestrator.learn(0, [(arm, entropy) for arm in ARMS])
+    chosen = Counter(orchestrator.choose(40, 1))
+    assert set(chosen.values()) == {4} if entropy == 0 or rule == "ucb" else max(chosen.values()) < 10
+    orchestrator.learn(1, [("v3", entropy)] * 3)
+    chosen = Counter(orchestrator.choose(37, 2))
+    assert chosen["v3"] == 1 if entropy == 0 or rule == "ucb" else chosen["v3"] < 4
+    assert len(chosen) >= 9
+
+
 def test_ucb_by_hand() -> None:
     """After a: 1, 1, b: 2 the margins are 2 * sqrt(log 4 / 2) and 2 * sqrt(log 4 / 1): b is chosen, then, as tried once
     more, 2 * sqrt(log 5 / 2) above 2, b again."""
