@@ -1,4 +1,4 @@
-"""Curiosity and a normaliser on the observations of this process; run by torchrun, each hands over its state."""
+"""Curiosity on the observations of this process; run by torchrun, each hands over its state."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from together import hand_over
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.curiosity import Curiosity
 from rolf_adapters.ppo.learner import Diverged
-from rolf_adapters.ppo.moments import Normaliser
 
 
 def learned() -> dict[str, object]:
     """Return what comes of every ``size()``-th of the observations, in one step of the optimiser an iteration."""
     observations = torch.randn(3, 9, 4, generator=torch.Generator().manual_seed(0))
     mine = slice(parallel.rank(), None, parallel.size())
-    curiosity, normaliser = Curiosity(4, seed=1, minibatches=1), Normaliser((4,), steps=2)
+    curiosity = Curiosity(4, seed=1, minibatches=1)
     for seen in observations:
-        normaliser.observe(seen[mine].numpy())
-        normaliser.settle(parallel.gathered)
         curiosity.learn(seen[mine])
     state = curiosity.state()
     spoilt = observations[0][mine].clone()
@@ -31,7 +28,6 @@ def learned() -> dict[str, object]:
     return {
         "tensors": {name: each.tolist() for name, each in state.tensors.items()},
         "values": state.values,
-        "normaliser": normaliser.state(),
         "went_on": went_on,
     }
 

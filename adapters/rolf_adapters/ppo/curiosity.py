@@ -27,7 +27,7 @@ class Curiosity:
     """How new observations are, and what it learns of them.
 
     Args:
-        size: Numbers in an observation, which should be normalised (`rolf_adapters.ppo.moments.Normaliser`).
+        size: Numbers in an observation, which should be normalised (`rolf_adapters.ppo.vector.statistics`).
         seed: The run's.
         weight: What the deviation of the novelty is worth as a reward; the mission's is 0.02.
         width: Units of the networks' hidden layer.

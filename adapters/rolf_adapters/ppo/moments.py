@@ -1,4 +1,4 @@
-"""Moments: mean and variance of what comes bit by bit, and a normalisation that is learned once and then stands still.
+"""Moments: mean and variance of what comes bit by bit.
 
 Parts are merged exactly (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
 variances", 1979): squares are taken of distances from the mean and never of the values, so that a small spread round a
@@ -7,17 +7,13 @@ large mean is not lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Numbers = NDArray[np.float64]
-Gathered = Callable[[Any], list[Any]]
-"""Returns what each process gave, by rank, as `rolf_adapters.ppo.parallel.gathered` does."""
-LEAST = 1e-8
-"""A spread below this share of the mean's size (or of 1) is of numbers that stand still."""
 
 
 class Moments:
@@ -105,96 +101,3 @@ class Moments:
         self.mean = self.mean + apart * (count / total)
         self._squares = self._squares + squares + np.square(apart) * (self.count * count / total)
         self.count = total
-
-
-class Normaliser:
-    """Brings observations to mean 0 and deviation 1, by the first steps of every environment.
-
-    What is observed takes effect with `settle`, once an iteration: within one the same observation is always shown as
-    the same numbers, so a policy is compared with itself. After ``steps`` steps the normalisation stands still.
-
-    Args:
-        shape: Of an observation.
-        steps: Steps of every environment that count.
-        clip: Largest size of a normalised number.
-
-    Raises:
-        ValueError: ``steps`` or ``clip`` is not above 0.
-    """
-
-    def __init__(self, shape: Sequence[int], steps: int = 1000, clip: float = 10.0) -> None:
-        for name, given in (("steps", steps), ("clip", clip)):
-            if not given > 0:
-                raise ValueError(f"{name}={given!r} must be above 0")
-        self._steps, self._clip = steps, clip
-        self._seen = 0
-        self._used, self._new = Moments(shape), Moments(shape)
-
-    @property
-    def frozen(self) -> bool:
-        """Whether it stands still from now on."""
-        return self._seen >= self._steps
-
-    @property
-    def moments(self) -> Moments:
-        """What it normalises by."""
-        return self._used
-
-    def observe(self, observations: ArrayLike, alive: ArrayLike | None = None) -> None:
-        """Take in what all environments showed in one step; once frozen, nothing.
-
-        Args:
-            observations: Shape (N, *shape).
-            alive: Which environments took a step, shape (N,); None: all.
-
-        Raises:
-            ValueError: the shape is another one, or a number is not finite.
-        """
-        if not self.frozen:
-            self._new.update(observations, alive)
-            self._seen += 1
-
-    def settle(self, gathered: Gathered | None = None) -> None:
-        """Let what was observed since the last time take effect.
-
-        Args:
-            gathered: How processes share what each has seen; all of them must call it, and be shown the same number of
-                steps. None: there is one process.
-        """
-        states = [self._new.state()] if gathered is None else gathered(self._new.state())
-        for state in states:
-            self._used.merge(Moments.of(state))
-        self._new = Moments(self._used.mean.shape)
-
-    def __call__(self, observations: ArrayLike) -> NDArray[np.float32]:
-        """Return observations as they are shown to a network; before the first `settle`, as they are but clipped.
-
-        What has never moved stays where it is: it is only centred.
-        """
-        deviation = self._used.deviation
-        still = deviation <= LEAST * np.maximum(np.abs(self._used.mean), 1.0)
-        shown = (np.asarray(observations, np.float64) - self._used.mean) / np.where(still, 1.0, deviation)
-        return shown.clip(-self._clip, self._clip).astype(np.float32)
-
-    def state(self) -> dict[str, Any]:
-        """Return all of it as plain JSON; call `settle` before, or what was observed since is not in it.
-
-        Raises:
-            RuntimeError: something observed has not been settled.
-        """
-        if self._new.count:
-            raise RuntimeError(f"{self._new.count} observations have not taken effect; call settle() before state()")
-        return {"seen": self._seen, "moments": self._used.state()}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Become what `state` described.
-
-        Raises:
-            ValueError: it describes none, or one of another shape; nothing was changed then.
-        """
-        if not {"seen", "moments"} <= state.keys():
-            raise ValueError(f"{state!r:.120} is no state of a normaliser")
-        used = Moments.of(state["moments"])
-        if used.mean.shape != self._used.mean.shape:
-            raise ValueError(f"the state is of observations of shape {used.mean.shape}, not {self._used.mean.shape}")
-        self._seen, self._used, self._new = int(state["seen"]), used, Moments(used.mean.shape)

@@ -134,7 +134,7 @@ def test_two_processes_get_used_to_what_both_have_seen(tmp_path: Path) -> None:
     assert first == second
     alone = learned()
     assert first["went_on"] is alone["went_on"] is False
-    for part in ("tensors", "values", "normaliser"):
+    for part in ("tensors", "values"):
         for got, expected in zip(flattened(first[part]), flattened(alone[part]), strict=True):
             assert got == pytest.approx(expected, rel=1e-3, abs=1e-5)
 
