@@ -6,7 +6,7 @@
     model = MaskablePPO("MlpPolicy", make_sb3_env("linegym:LineEnv-v1", 64), n_steps=100)
 
 An environment that steps many rows at once (`RowsVecEnv`) does so here too; others are made row by row, and wrapped so
-that SB3 can read them: see `Presentation`.
+that SB3 can read them: see `rolf_adapters.presentation.Presentation`.
 """
 
 try:
@@ -14,9 +14,10 @@ try:
 except ImportError as error:
     raise ImportError(f"rolf_adapters.sb3 needs Stable-Baselines3 ({error}): pip install 'rolf[sb3]'") from error
 
+from rolf_adapters.presentation import Presentation
 from rolf_adapters.sb3.info_mask import InfoMask
 from rolf_adapters.sb3.making import make_sb3_env
-from rolf_adapters.sb3.presentation import Presentation, present
+from rolf_adapters.sb3.presentation import present
 from rolf_adapters.sb3.rows import RowsVecEnv
 
 __all__ = ["InfoMask", "Presentation", "RowsVecEnv", "make_sb3_env", "present"]

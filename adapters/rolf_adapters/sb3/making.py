@@ -13,7 +13,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecMonitor
 
-from rolf_adapters.sb3.presentation import Presentation, present
+from rolf_adapters.presentation import Presentation
+from rolf_adapters.sb3.presentation import present
 from rolf_adapters.sb3.rows import RowsVecEnv
 
 

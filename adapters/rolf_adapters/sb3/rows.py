@@ -10,8 +10,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from rolf_adapters.presentation import NUMBERS
 from rolf_adapters.sb3.info_mask import choices
-from rolf_adapters.sb3.presentation import CHOICES, taken_as_it_is
+from rolf_adapters.sb3.presentation import CHOICES
 from rolf_wrappers.menu_action import MASK
 
 TOLD = ("end", "step")
@@ -45,7 +46,7 @@ class RowsVecEnv(VecEnv):  # type: ignore[misc]  # untyped here
         if told not in TOLD:
             raise ValueError(f"told={told!r} is not known; allowed are {', '.join(map(repr, TOLD))}")
         observations, actions = envs.single_observation_space, envs.single_action_space
-        if not taken_as_it_is(observations, actions):
+        if not (isinstance(observations, NUMBERS) and isinstance(actions, NUMBERS)):
             raise TypeError(
                 f"observations are {observations} and actions {actions}; Stable-Baselines3 takes numbers: with "
                 "make_sb3_env(..., presentation=Presentation(...)) rows are made one by one and wrapped"

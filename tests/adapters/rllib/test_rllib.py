@@ -14,6 +14,8 @@ import torch
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 
 from rolf_adapters import rllib
+from rolf_adapters.presentation import Presentation
+from rolf_wrappers import FlatFloat, MenuAction, ParamAction
 
 HORIZON = 40
 VARIANT = "serial/thermocouple/profinet/bearing+sensor:3"
@@ -91,7 +93,8 @@ def test_what_is_sampled_is_what_the_environment_does(mode: str, given: dict[str
 
 def test_trains_in_a_terminal() -> None:
     """Texts become counts of words, a menu of commands a number: real shells, ordinary networks."""
-    rllib.register("terminal", "termgym:TermEnv-v1", menu=MENU, text_places=16, max_steps=2)
+    said = Presentation(menu=MENU, texts=dict.fromkeys(["cwd", "instruction", "stderr", "stdout"], 16))
+    rllib.register("terminal", "termgym:TermEnv-v1", presentation=said, max_steps=2)
     algorithm = config("terminal", 8).build_algo()
     assert algorithm.env_runner.env.single_action_space == gym.spaces.Discrete(2)
     told = algorithm.train()
@@ -108,14 +111,42 @@ def test_env_config_has_the_last_word() -> None:
 
 
 def test_text_actions_need_a_menu() -> None:
-    with pytest.raises(TypeError, match=r"TermEnv-v1: actions are UnicodeText.*give register\(\.\.\., menu="):
+    asked = r"actions are UnicodeText.*RLlib does not take.*give Presentation\(menu=(.|\n)*in termgym:TermEnv-v1"
+    with pytest.raises(TypeError, match=asked):
         rllib.Presented("termgym:TermEnv-v1")({})
+
+
+@pytest.mark.parametrize(
+    ("presentation", "expected"),
+    [
+        (None, [FlatFloat]),
+        (Presentation(menu={"wait": 0}, places=2), [MenuAction, FlatFloat]),
+        (Presentation(tools=["wait", "close"]), [ParamAction, FlatFloat]),
+    ],
+)
+def test_wrappers_are_chosen_as_for_stable_baselines3(presentation: Presentation | None, expected: list[type]) -> None:
+    """All but that RLlib gets one vector of float32 in any case."""
+    env = rllib.Presented("linegym:LineEnv-v1", {}, presentation)({})
+    found: list[type] = []
+    while isinstance(env, gym.Wrapper):
+        found.insert(0, type(env))
+        env = env.env
+    assert [each for each in found if each.__module__.startswith("rolf_wrappers")] == expected
+
+
+def test_a_text_becomes_64_numbers_where_nothing_is_said() -> None:
+    env = rllib.Presented("termgym:TermEnv-v1", {}, Presentation(menu=MENU))({})
+    assert env.observation_space.shape == (4 * (64 + 1) + 13,)
+    env.close()
 
 
 @pytest.mark.parametrize(
     ("made", "why"),
     [
-        (rllib.Presented("linegym:LineEnv-v1", menu={"wait": 0}), "a menu needs an environment a row"),
+        (
+            rllib.Presented("linegym:LineEnv-v1", presentation=Presentation(menu={"wait": 0})),
+            "a presentation needs an environment a row",
+        ),
         (rllib.Presented("termgym:TermEnv-v1"), "observations are Dict"),
         (rllib.Presented("gymnasium:MountainCar-v0"), "it has no vector version"),
     ],
@@ -123,11 +154,6 @@ def test_text_actions_need_a_menu() -> None:
 def test_what_is_no_batch_is_refused(made: rllib.Presented, why: str) -> None:
     with pytest.raises(TypeError, match=f"cannot be played as one batch: {why}.*leave gym_env_vectorize_mode"):
         made({"num_envs": 2})
-
-
-def test_texts_need_places() -> None:
-    with pytest.raises(ValueError, match="text_places=0; give at least one"):
-        rllib.register("terminal", "termgym:TermEnv-v1", text_places=0)
 
 
 def test_without_ray_the_extra_is_named() -> None:

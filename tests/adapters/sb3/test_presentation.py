@@ -117,7 +117,25 @@ def test_success_is_told_as_stable_baselines3_counts_it() -> None:
     ("make", "said", "error", "message"),
     [
         (lambda: gym.make(TERM), {}, TypeError, r"tools cannot all be numbered.*give Presentation\(menu="),
-        (lambda: gym.make(LINE), {"drop": ("x",)}, ValueError, "have no entries; leave out texts and drop"),
+        (lambda: gym.make(LINE), {"drop": ("x",)}, ValueError, "one Box, without entries; leave out texts and drop"),
+        (
+            lambda: gym.make(LINE),
+            {"kind": "bytes"},
+            ValueError,
+            "kind='bytes' is how texts.*none does here; leave it out",
+        ),
+        (
+            lambda: gym.make(LINE, observation="dict"),
+            {"kind": "hashed"},
+            ValueError,
+            "kind='hashed' is how texts.*leave it out, or give texts=",
+        ),
+        (
+            lambda: gym.make(TERM),
+            {"menu": MENU, "texts": {}, "drop": ("instruction", "cwd", "stdout", "stderr"), "kind": "bytes"},
+            ValueError,
+            "kind='bytes' is how texts.*leave it out, or give texts=",
+        ),
         (lambda: gym.make(TERM), {"menu": MENU, "texts": {"cwd": 5}}, ValueError, "give it places in sizes, or leave"),
         (
             lambda: Odd(spaces.Text(5), spaces.Discrete(2)),
@@ -140,6 +158,11 @@ class Odd(gym.Env[Any, Any]):
 
     def __init__(self, observations: gym.Space[Any], actions: gym.Space[Any]) -> None:
         self.observation_space, self.action_space = observations, actions
+
+
+def test_a_place_without_a_menu_is_of_no_use() -> None:
+    with pytest.raises(ValueError, match=r"places=3 is the room of a menu, and there is none; give menu=.*or leave it"):
+        Presentation(places=3)
 
 
 def test_a_menu_and_values_are_one_too_many() -> None:
