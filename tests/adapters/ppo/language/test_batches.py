@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 import torch
 from file_tasks import tiny
 
-from rolf_adapters.ppo.language.batches import Sample, bucketed, sample
+from rolf_adapters.ppo.language.batches import CALL, Sample, bucketed, sample
 from rolf_adapters.ppo.language.policy import LanguagePolicy
 from rolf_adapters.ppo.language.settings import Reward, Training
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
@@ -61,6 +62,29 @@ def test_groups_hold_rows_of_similar_length_within_a_budget() -> None:
     assert sorted(index for group in groups for index in group) == list(range(7))
     assert [sorted(lengths[index] for index in group) for group in groups] == [[300], [90, 100], [5, 6, 7, 8]]
     assert bucketed([], 10) == []
+
+
+def test_one_long_row_does_not_make_all_long() -> None:
+    """Each group takes the time of its longest row; many small groups take time too, for each is a call."""
+    assert bucketed([50, 1000, *[50] * 20], 100_000) == [[1], [0, *range(2, 22)]]
+    assert bucketed([50, 51, 52], 100_000) == [[2, 1, 0]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_groups_of_neighbours_take_less(seed: int) -> None:
+    """Against every way there is to cut eight rows into groups."""
+    rng = np.random.default_rng(seed)
+    lengths, budget = rng.integers(1, 400, 8).tolist(), int(rng.integers(400, 1500))
+
+    def taken(groups: Sequence[Sequence[int]]) -> int:
+        sizes = [len(group) * max(lengths[index] for index in group) for group in groups]
+        fits = all(size <= budget or len(group) == 1 for size, group in zip(sizes, groups, strict=True))
+        return sum(sizes) + CALL * len(groups) if fits else 10**9
+
+    order = sorted(range(8), key=lambda index: -lengths[index])
+    cuts = [[0, *some, 8] for count in range(8) for some in combinations(range(1, 8), count)]
+    ways = [[order[begin:end] for begin, end in pairwise(each)] for each in cuts]
+    assert taken(bucketed(lengths, budget)) == min(map(taken, ways)) < 10**9
 
 
 @pytest.mark.parametrize("clipping", ["plain", "segmented"])
