@@ -173,19 +173,14 @@ class Collector:
         Returns:
             What was played; the arrays are overwritten by the next call.
         """
-        run = _Run(self, network, generator, teacher, guided)
+        run = _Run(self, network, generator, teacher, guided, watcher)
         kept = self._room(1 if once else steps, run.features)
         kept.episodes, kept.seconds = [], 0.0
         run.begin(seeds, options)
-        ended, begun = np.zeros(self.rows, np.bool_), np.ones(self.rows, np.bool_)
+        ended = np.zeros(self.rows, np.bool_)
         with torch.inference_mode():
             for step in range(steps):
-                if watcher is not None and begun.any():
-                    watcher.begin(begun, run.observations, run.infos)
-                at = 0 if once else step
-                begun = over = run.step(kept, at)
-                if watcher is not None:
-                    watcher.step(self.actions_for(kept.actions[at]), run.seen(), run.observations, run.infos)
+                over = run.step(kept, 0 if once else step)
                 ended |= over
                 if once and ended.all():
                     break
@@ -237,12 +232,14 @@ class _Run:
         generator: torch.Generator | None,
         teacher: Teacher | None,
         guided: Flags | None,
+        watcher: Watcher | None,
     ) -> None:
         rows, parts = collector.rows, collector.parts
         self.collector = collector
         self.network = network
         self.generator = generator
         self.teacher = teacher
+        self.watcher = watcher
         self.guided = guided if guided is not None and guided.any() else None
         self.features = Features(rows, network.size.observation, collector.layout)
         self.shown = np.zeros((rows, self.features.size), np.float32)
@@ -272,6 +269,8 @@ class _Run:
         self.shown = self.features.begin(self.observations, rows, infos)
         if self.teacher is not None:
             self.teacher.begin(self.collector.envs, rows)
+        if self.watcher is not None:
+            self.watcher.begin(rows, self.observations, self.infos)
 
     def _note(self, infos: dict[str, Any]) -> None:
         self.infos = infos
@@ -314,6 +313,9 @@ class _Run:
         self._move(kept, step)
         self.previous = kept.actions[step] + 1
         self.shown = self.features.see(self.observations)
+        if self.watcher is not None:
+            actions = self.collector.actions_for(kept.actions[step])
+            self.watcher.step(actions, self.seen(), self.observations, self.infos)
         return self._ended(kept, step)
 
     def _move(self, kept: Collected, step: int) -> None:

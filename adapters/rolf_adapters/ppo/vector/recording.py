@@ -109,11 +109,12 @@ def _told(infos: Mapping[str, Any], row: int) -> dict[str, Any]:
 def _episode(piece: _Piece, kept: Collected, time: int) -> Episode:
     steps, row = slice(piece.first, piece.end), piece.row
     assert piece.after is not None
-    before = (kept.features, kept.words, kept.time, kept.previous, kept.allowed)
+    before: tuple[NDArray[Any], ...] = (kept.features, kept.words, kept.time, kept.previous, kept.allowed)
+    after: tuple[NDArray[Any], ...] = piece.after
     states = Shown(
         *(
             np.concatenate([column[steps, row], last.astype(column.dtype)])
-            for column, last in zip(before, piece.after, strict=True)
+            for column, last in zip(before, after, strict=True)
         )
     )
     return Episode(

@@ -121,12 +121,12 @@ class Replaying:
     def told(self) -> dict[str, float]:
         """Return what is to be logged of the latest samples, of all processes."""
         steps, ages, weights, cut, covered, top = np.sum(parallel.gathered(self._sums.tolist()), axis=0).tolist()
-        share = float("nan") if not steps else 1 / steps
+        mean = [each / steps if steps else float("nan") for each in (ages, weights, cut)]
         return {
             "replay/steps": steps,
-            "replay/age": ages * share,
-            "replay/weight": weights * share,
-            "replay/truncated": cut * share,
+            "replay/age": mean[0],
+            "replay/weight": mean[1],
+            "replay/truncated": mean[2],
             "replay/covered": covered / top if top else float("nan"),
         }
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rolf_adapters.buffer import Causal, Episode, TrajectoryBuffer, Uniform
+from rolf_adapters.buffer import BufferFull, Causal, Episode, TrajectoryBuffer, Uniform
 from rolf_adapters.ppo import parallel, seeds
+from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.vector.collector import Collected
 from rolf_adapters.ppo.vector.recording import Recorder
 from rolf_adapters.ppo.vector.settings import Replay
@@ -71,9 +74,10 @@ class Stored:
         def clock(row: int, first: int) -> int:
             return (iteration * plan.rows + plan.first + row) * plan.steps + first
 
-        for episode in recorder.episodes(kept, clock):
-            self._buffer.add(episode)
-        self._buffer.commit()
+        with self._room():
+            for episode in recorder.episodes(kept, clock):
+                self._buffer.add(episode)
+            self._buffer.commit()
 
     def age(self, episode: Episode, iteration: int) -> int:
         """Return how many iterations ago an episode was played."""
@@ -118,7 +122,8 @@ class Stored:
     def state(self) -> dict[str, Any]:
         """Return which episodes there are, as plain JSON."""
         self._check()
-        return self._buffer.state()
+        with self._room():
+            return self._buffer.state()
 
     def load(self, state: dict[str, Any]) -> None:
         """Go back to a state; raises what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
@@ -146,6 +151,13 @@ class Stored:
                 break
         chosen = np.resize(np.array(found, np.int64), (count, 2))
         return Drawn(chosen[:, 0], chosen[:, 1], np.ones(count))
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        try:
+            yield
+        except BufferFull as error:
+            raise TrainingError(f"{error}; when there is room, --resume goes on from the last checkpoint") from error
 
     def _check(self) -> None:
         if self._strange:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,15 @@ from guessing_world import ID
 
 from rolf_adapters.buffer import TrajectoryBuffer
 from rolf_adapters.buffer.line_edges import LineEdges
+from rolf_adapters.ppo.config import checked
 from rolf_adapters.ppo.learner import State
+from rolf_adapters.ppo.metrics import METRICS, TIMES, read
+from rolf_adapters.ppo.run import TrainingError
+from rolf_adapters.ppo.train import train
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
 from rolf_adapters.ppo.vector.settings import Environment, Policy, Replay, Reward, Rollout, Settings, Training
 
+SHARED = Path(__file__).parents[3] / "shared"
 LINE = "linegym:LineEnv-v1"
 Opened = Callable[..., VectorLearner]
 
@@ -189,6 +197,107 @@ def _told_apart(samples: Any, first: int = 0) -> dict[bytes, int]:
     return {key: first + at for at, key in enumerate(keys) if keys.count(key) == 1}
 
 
+def test_a_replayed_step_counts_its_ratio_times_the_weight_of_the_drawing(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Worked out from what lies on the disk: priorities are dependants times the variance of later rewards; a step is
+    drawn with .8 of its root's share and .2 by chance; the weight is the root of the least chance over its own."""
+    settings = line(sampler="causal", most=1.02)
+    learner = opened(settings)
+    for iteration in range(2):
+        learner.iterate(iteration)
+    with torch.no_grad():  # as an update would, but all at once
+        learner.network.body.entity_head.heat += 0.5
+    samples = samples_of(learner, monkeypatch, 2)
+    told = learner._replaying.told()  # type: ignore[union-attr]
+    learner.close()
+    with stored(tmp_path / "run") as buffer:
+        episodes = [buffer.episode(number) for number in range(4)]
+        priorities = [_priorities(episode) for episode in episodes]
+    roots = np.sqrt(np.concatenate(priorities))
+    chances = 0.8 * roots / roots.sum() + 0.2 / len(roots)
+    importance = np.sqrt(chances.min() / chances)
+    behaviour = np.concatenate([episode.extras["logp"] for episode in episodes])
+    actions = np.concatenate([episode.actions["action"][:, 0] for episode in episodes])
+    ages = np.repeat([2, 2, 1, 1], 40)
+    cut, age, count = 0, 0, samples.fresh
+    for at in range(count, len(samples)):
+        ratio = np.exp(samples.logps[at] - behaviour)
+        close = np.isclose(np.minimum(ratio, 1.02) * importance, samples.weights[at], rtol=1e-5)
+        mine = close & (actions == samples.actions[at, 0]) & (np.tile(np.arange(40), 4) == samples.time[at])
+        assert mine.sum() == 1
+        cut += int(ratio[mine][0] > 1.02)
+        age += int(ages[mine][0])
+    assert 0.05 < told["replay/truncated"] < 0.95
+    assert told["replay/steps"] == len(samples) - count
+    assert told["replay/truncated"] * told["replay/steps"] == pytest.approx(cut)
+    assert told["replay/age"] * told["replay/steps"] == pytest.approx(age)
+    assert told["replay/weight"] == pytest.approx(samples.weights[count:].mean(), rel=1e-5)
+    assert told["replay/covered"] >= 0.9
+
+
+def _priorities(episode: Any) -> Any:
+    """Return what hangs on each step, counted edge by edge."""
+    found = []
+    edges = [(edge.cause, edge.effect) for edge in episode.graph]
+    for step in range(len(episode)):
+        reached = {step}
+        for cause, effect in sorted(edges):
+            if cause in reached:
+                reached.add(effect)
+        later = episode.rewards[step + 1 :]
+        found.append((len(reached) - 1) * (later.var() if len(later) > 1 else 0.0))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("sampler", ["fifo", "uniform", "causal"])
+def test_as_many_steps_are_drawn_however_and_none_is_too_old(opened: Opened, sampler: Any) -> None:
+    """107 beside 160 are 40 %; fifo takes the newest 107 steps that there are, which are of the latest two episodes."""
+    learner = opened(line(sampler=sampler, oldest=2))
+    told = [learner.iterate(iteration) for iteration in range(5)]
+    assert [each["replay/steps"] for each in told] == [0, 107, 107, 107, 107]
+    ages = [each["replay/age"] for each in told[1:]]
+    if sampler == "fifo":
+        assert ages[1:] == [pytest.approx((80 + 27 * 2) / 107)] * 3
+    else:
+        assert ages[0] == 1
+        assert all(1.1 < each < 1.9 for each in ages[1:])
+
+
+def test_the_oldest_are_dropped_where_there_is_no_room_for_them(opened: Opened, tmp_path: Path) -> None:
+    """4 MiB hold some 40 of these episodes of nearly 100 KiB, in whole sixteenths."""
+    learner = opened(line(capacity=4, rows=4))
+    for iteration in range(14):
+        told = learner.iterate(iteration)
+        learner.state()
+    learner.close()
+    with stored(tmp_path / "run") as buffer:
+        assert 8 < len(buffer) < 56
+        assert buffer.numbers.stop == 56
+    assert told["replay/steps"] == 107
+
+
+def test_what_cannot_be_learned_from_again_is_said_at_once(tmp_path: Path, opened: Opened) -> None:
+    with pytest.raises(ValueError, match=r"nothing tells what came of what in rolf-test/Guess-v0; give 'uniform'"):
+        opened(guessing(sampler="causal"))
+    with pytest.raises(ValueError, match=r"rows=8 must be at most rollout\.rows=4"):
+        opened(line(rows=8))
+    homeless = build(line(), seed=0)
+    with pytest.raises(RuntimeError, match="call keep_in before"):
+        homeless.iterate(0)
+    homeless.close()
+    learner = opened(line(), "used")
+    learner.iterate(0)
+    before = copy.deepcopy(learner.state())
+    learner.close()
+    another = opened(line(), "used")
+    with pytest.raises(ValueError, match="holds episodes of a training that is not this one"):
+        another.iterate(0)
+    without = State(before.tensors, {name: each for name, each in before.values.items() if name != "replay"})
+    with pytest.raises(ValueError, match="a learner that replays"):
+        another.load(without)
+
+
 def test_goes_on_bit_by_bit_after_a_break(opened: Opened, tmp_path: Path) -> None:
     """What was stored after the state is forgotten, and the same is stored and drawn again."""
     for number, settings in enumerate((line(), line(sampler="fifo"), guessing())):
@@ -210,3 +319,74 @@ def test_goes_on_bit_by_bit_after_a_break(opened: Opened, tmp_path: Path) -> Non
         assert told[-1]["replay/steps"] == round(
             settings.rollout.rows * settings.rollout.steps * (2 / 3 if number < 2 else 1)
         )
+
+
+# ---- through `rolf train`
+
+
+def plain(**replay: Any) -> dict[str, Any]:
+    """Return a training of a short line as `rolf train` reads it."""
+    told = line(**replay).model_dump(mode="json")
+    told["training"] |= {"iterations": 8, "evaluate_every": 0}
+    return told | {
+        "experiment": {"kind": "vector"},
+        "logging": {"checkpoint_every": 1, "checkpoints": 2, "tensorboard": False},
+    }
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return what a training has written, less the times and the index, which holds when pages were written."""
+    found = (each for each in folder.rglob("*") if each.is_file() and each.name != TIMES)
+    return {str(each.relative_to(folder)): each.read_bytes() for each in found if "index-lmdb" not in each.parts}
+
+
+def killed(out: Path, kills: int, seed: int) -> list[str]:
+    command = [sys.executable, str(SHARED / "killed_training.py"), str(out), str(kills), str(seed), json.dumps(plain())]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+def assert_whole(out: Path) -> None:
+    """Checkpoints, curves, segments of the buffer, and what its index knows: all as in the undisturbed run."""
+    whole = out.with_name(f"{out.name}-whole")
+    assert files(out) == files(whole)
+    assert any(name.startswith("buffer/rank-0/") and data for name, data in files(out).items())
+    with stored(out) as one, stored(whole) as other:
+        assert one.numbers == other.numbers == range(16)
+        for number in one.numbers:
+            assert one.graph(number) == other.graph(number)
+            np.testing.assert_array_equal(one.priorities(number), other.priorities(number))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_three_kills_change_no_bit(tmp_path: Path) -> None:
+    """SIGKILL at a random moment, a checkpoint in each iteration."""
+    found = killed(tmp_path / "run", 3, seed=1)
+    assert set(found) - {"none", "iteration-000000", "iteration-000008"}, "no kill came in the middle"
+    assert_whole(tmp_path / "run")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1200)
+def test_ten_kills_change_no_bit(tmp_path: Path) -> None:
+    found = killed(tmp_path / "run", 10, seed=2)
+    assert len(set(found)) > 3
+    assert_whole(tmp_path / "run")
+
+
+def test_going_back_takes_back_what_was_stored(tmp_path: Path) -> None:
+    """A gate rolls the training back, and the buffer with it."""
+    config = plain()
+    gate = {"measure": "replay/age", "when": "above", "value": 1.2, "then": "roll back"}
+    config |= {"stages": {"gates": [gate], "rollbacks": 1}}
+    with pytest.raises(TrainingError, match="has gone back 1 times"):
+        train(checked(config), tmp_path / "run")
+    lines = [each for each in read(tmp_path / "run" / METRICS) if "event" not in each]
+    last = [each["iteration"] for each in lines if each["rollbacks"] == 0][-1]
+    assert next(each["iteration"] for each in lines if each["rollbacks"] == 1) == last
+    with stored(tmp_path / "run") as buffer:
+        times = [buffer.episode(number).timestamp // 160 for number in buffer.numbers]
+    assert times == [iteration for iteration in range(last + 1) for _ in range(2)]
