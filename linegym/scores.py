@@ -7,6 +7,7 @@ the means of four episodes in the evaluation namespace ship as ``data/baselines.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from linegym.perturbations import BENCHMARK
 from linegym.tables import published
 from linegym.templates import CustomTemplate
 from linegym.variants import FAMILIES, Variant
+from linegym.variants import variant as named
 
 BASELINES_SHA256 = "8273f36996402748b533a8f794bc06d679e4f82d60fafda55fc598072d9db9b6"
 NEEDED = 0.9
@@ -77,6 +79,11 @@ def target(variant: Variant) -> float:
     """Return the output that success needs [parts]; 0, nothing, where no baseline is known."""
     known = baseline(variant)
     return 0.0 if known is None else NEEDED * known.output
+
+
+def scorer() -> Callable[[str, float], float]:
+    """Return a function of a variant's name and a return that says the score; see `score`."""
+    return lambda name, total: score(named(name), total)
 
 
 def score(variant: Variant, total: float) -> float:

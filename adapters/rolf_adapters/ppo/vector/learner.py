@@ -16,6 +16,7 @@ from rolf_adapters.ppo.curiosity import Curiosity
 from rolf_adapters.ppo.learner import State
 from rolf_adapters.ppo.vector.choosing import Choosing
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Telling
+from rolf_adapters.ppo.vector.distillation import Distilling
 from rolf_adapters.ppo.vector.keeping import check, loaded, named, state_of
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.line import layout as line_layout
@@ -68,6 +69,8 @@ class VectorLearner:
         self._tests: Collector | None = None
         self._teacher: Teacher | None = None
         self._replaying: Replaying | None = None
+        distillation = settings.training.distillation
+        self._distilling = Distilling(distillation, self.choosing.known, seed) if distillation.every else None
 
     def keep_in(self, folder: Path, states: int) -> None:
         """See `rolf_adapters.ppo.learner.KeepsFiles.keep_in`."""
@@ -105,8 +108,11 @@ class VectorLearner:
             replaying.store(kept, iteration)
         episodes = [each for part in parallel.gathered([tuple(each) for each in kept.episodes]) for each in part]
         self.choosing.learn(iteration, episodes)
+        steps = self.settings.rollout.rows * self.settings.rollout.steps
+        distilled = {} if imitates else self._distilled(kept, iteration, episodes)
         return {
-            **of_episodes(episodes, self.settings.rollout.rows * self.settings.rollout.steps),
+            **of_episodes(episodes, steps),
+            **distilled,
             **of_outcome(outcome, imitates),
             **({} if replaying is None else replaying.told()),
             **self.choosing.told(chosen),
@@ -115,6 +121,17 @@ class VectorLearner:
             "time/environment": kept.seconds,
             "time/update": time.perf_counter() - collected,
         }
+
+    def _distilled(self, kept: Collected, iteration: int, episodes: Sequence[Sequence[Any]]) -> dict[str, float]:
+        """Imitate the best of the hardest variants, where that is due; return what is to be logged of it."""
+        training = self.settings.training
+        if self._distilling is None:
+            return {}
+        self._distilling.learn(episodes)
+        if not self._distilling.due(iteration + 1 - training.imitation.iterations):
+            return {}
+        learning = Learning(self.network, self.optimiser, training)
+        return self._distilling.distil(learning, self._collector, kept, self.settings.rollout.steps, iteration)
 
     def _replayed(self) -> Replaying | None:
         """Return what is learned from again, if anything is."""
@@ -280,6 +297,8 @@ class VectorLearner:
             curious = self.curiosity.state()
             state.tensors.update({f"curiosity/{name}": each for name, each in curious.tensors.items()})
             state.values["curiosity"] = curious.values
+        if self._distilling is not None:
+            state.values["distillation"] = self._distilling.state()
         replaying = self._replayed()
         if replaying is not None:
             # Each process has its own, and all of them the same state.
@@ -294,11 +313,15 @@ class VectorLearner:
         replaying = self._replayed()
         if (replaying is not None) != ("replay" in state.values):
             raise ValueError("the state is of a learner that replays and this is one that does not, or the other way")
+        if (self._distilling is not None) != ("distillation" in state.values):
+            raise ValueError("the state is of a learner that distils and this is one that does not, or the other way")
         if replaying is not None:
             replaying.load(state.values["replay"][parallel.rank()])
         values = loaded(state, self.network, self.optimiser)
         if self.curiosity is not None:
             self.curiosity.load(State(named(state, "curiosity"), values["curiosity"]))
+        if self._distilling is not None:
+            self._distilling.load(values["distillation"])
         self.reward_scale = float(values["reward_scale"])
         self.choosing.load(values["choosing"])
 

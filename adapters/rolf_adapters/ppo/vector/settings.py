@@ -120,6 +120,28 @@ class Replay(Group):
     """What the stored episodes of a process take on the disk at most [MiB]; the oldest are dropped."""
 
 
+class Distillation(Group):
+    """The hardest variants, of the lowest mean score so far, are played several times, and the best is imitated."""
+
+    every: int = Field(default=0, ge=0)
+    """Iterations of PPO from one time to the next; 0: never."""
+    count: int = Field(default=500, ge=1)
+    """How many variants."""
+    attempts: int = Field(default=4, ge=1)
+    """Episodes of each."""
+    margin: float = Field(default=0.0, ge=0)
+    """By how much the best must be better than the variant's mean so far to be imitated."""
+    epochs: int = Field(default=2, ge=1)
+    """Passes over what is imitated."""
+    learning_rate: float = Field(default=1e-4, gt=0, le=1)
+    """Meanwhile."""
+    hold: float = Field(default=1.0, ge=0)
+    """Weight of staying near the policy and the critic as they were before, at the steps that were just collected."""
+    score: str = ""
+    """``module:object`` that makes a function of a variant's name and a return, by which variants compare:
+    ``linegym.scores:scorer``; empty: the return itself."""
+
+
 class Training(groups.Training):
     """How it learns."""
 
@@ -149,6 +171,8 @@ class Training(groups.Training):
     """A warm start."""
     replay: Replay = Replay()
     """What is learned from again."""
+    distillation: Distillation = Distillation()
+    """The hardest variants."""
 
 
 class Settings(Group):

@@ -149,7 +149,7 @@ class Learning:
         loss = training.value * value
         if not critic_only:
             loss = loss + policy - training.entropy * doubt
-        gradient = self._descend(loss)
+        gradient = self.descend(loss)
         with torch.no_grad():
             # Of what was just collected: what an older policy did says nothing of how far this one has gone.
             new, count = _fresh(samples, which, mask, total)
@@ -175,13 +175,13 @@ class Learning:
                 possible = _possible(allowed, taught, parts)
                 wrong = -torch.where(possible, chance_of(chances, taught, parts), 0.0).sum() / total
                 value = losses.value_loss(values, _taken(samples.returns, which), mask, total)
-                gradient = self._descend(wrong + self.training.value * value)
+                gradient = self.descend(wrong + self.training.value * value)
                 with torch.no_grad():
                     doubt = uncertainty(chances).sum() / total
                 told.note(wrong, value, doubt, torch.zeros(()), gradient, torch.zeros(2, 4))
         return told.outcome()
 
-    def _descend(self, loss: Tensor) -> Tensor:
+    def descend(self, loss: Tensor) -> Tensor:
         """Take a step of the optimiser; return the length of the gradient.
 
         Raises:
