@@ -23,6 +23,25 @@ from rolf_adapters.ppo.train import News, Outcome, train
 SHARED = Path(__file__).parents[2] / "shared"
 EXPLODING: dict[str, Any] = {"training__learning_rate": 0.02, "policy__stretch": 15.0, "training__passes": 30}
 """A critic that diverges until the learning rate is an eighth."""
+VECTOR: dict[str, Any] = {
+    "experiment__kind": "vector",
+    "environment__id": "CartPole-v1",
+    "rollout": {"rows": 8, "steps": 32, "statistics": 50, "evaluation_rows": 4},
+    "reward__curiosity": 0.02,
+}
+LANGUAGE: dict[str, Any] = {
+    "experiment__kind": "language",
+    "environment__id": "file_tasks:FileTasks-v0",
+    "rollout": {"episodes": 4, "environments": 2, "turns": 2, "tokens": 8, "window": 256, "evaluation": 2,
+                "speech": {"system": ""}},
+    "reward": {"limit_ends": True, "per_turn": -0.02},
+    "policy": {"model": "file_tasks:tiny", "layers": 1},
+    "training__iterations": 16,
+    "training__learning_rate": 1e-3,
+    "training__kl": {"weight": 0.1, "target": 0.01},
+    "training__warm_start": {"policy": "termgym.policies.oracle:Oracle", "episodes": 2, "epochs": 1},
+}  # fmt: skip
+AHEAD = LANGUAGE | {"rollout": {**LANGUAGE["rollout"], "staleness": 1}}
 
 
 def trained(out: Path, *, resume: bool = False, news: list[News] | None = None, **changes: Any) -> Outcome:
@@ -80,7 +99,8 @@ def test_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
 def killed(out: Path, kills: int, seed: int, **changes: Any) -> list[str]:
     """Train with kill -9 at random moments; return which checkpoint was there after each."""
     usual = {"training__iterations": 40, "training__evaluate_every": 7, "logging__checkpoint_every": 1}
-    plain = small_config(**usual, **changes)
+    groups = {name: changes.pop(name) for name in [*changes] if "__" not in name}
+    plain = small_config(**(usual | changes)) | groups
     command = [sys.executable, str(SHARED / "killed_training.py"), str(out), str(kills), str(seed), json.dumps(plain)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -106,16 +126,29 @@ def test_twenty_kills_change_no_bit(tmp_path: Path) -> None:
     assert files(tmp_path / "run") == files(tmp_path / "run-whole")
 
 
+def kept_bits(out: Path, kills: int, learner: dict[str, Any]) -> list[str]:
+    """See that a learner that comes along comes to the same bytes; return which checkpoint was there after each kill."""
+    found = killed(out / "run", kills, seed=3, **learner)
+    assert files(out / "run") == files(out / "run-whole")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("learner", [VECTOR, LANGUAGE, AHEAD], ids=["vector", "language", "ahead"])
+def test_two_kills_change_no_bit_of_what_comes_along(tmp_path: Path, learner: dict[str, Any]) -> None:
+    """Rows with their statistics and curiosity; a language model in real terminals; one that is played ahead."""
+    assert kept_bits(tmp_path, 2, learner)
+
+
 @pytest.mark.nightly
-@pytest.mark.timeout(1200)
-def test_kills_change_no_bit_of_what_comes_along(tmp_path: Path) -> None:
-    """The learner for many rows at once, with its statistics, normalisation and curiosity."""
-    found = killed(
-        tmp_path / "run", 10, seed=3, experiment__kind="vector", environment__id="CartPole-v1", rollout__rows=8,
-        rollout__steps=32, rollout__statistics=50, rollout__evaluation_rows=4, reward__curiosity=0.02,
-    )  # fmt: skip
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("learner", [VECTOR, LANGUAGE, AHEAD], ids=["vector", "language", "ahead"])
+def test_twenty_kills_change_no_bit_of_what_comes_along(tmp_path: Path, learner: dict[str, Any]) -> None:
+    """The same, more often."""
+    found = kept_bits(tmp_path, 20, learner)
+    assert len(found) >= 15
     assert len(set(found)) > 3
-    assert files(tmp_path / "run") == files(tmp_path / "run-whole")
 
 
 def test_a_torn_checkpoint_is_passed_over_with_a_word_and_the_bits_stay(tmp_path: Path) -> None:
