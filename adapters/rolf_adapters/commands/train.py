@@ -63,19 +63,20 @@ def command(
         where = out or Path("runs") / config.experiment.name
         if config.cluster.processes > 1 and "TORCHELASTIC_RUN_ID" not in os.environ:
             options = [f"--set={each}" for each in overrides] + ["--resume"] * resume + ["--json"] * as_json
-            _start_processes(config, where, [str(file), f"--out={where}", *options])
+            raise SystemExit(_in_several(config, where, [str(file), f"--out={where}", *options]))
         _train(config, where, resume=resume, as_json=as_json)
     except (ConfigError, ImportError) as error:
         raise WrongUsage(str(error)) from error
 
 
-def _start_processes(config: Config, where: Path, arguments: list[str]) -> NoReturn:
-    """Become torchrun, which runs this very command in as many processes as shall learn together."""
-    torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(config.cluster.processes)]
-    torchrun += ["--log-dir", str(where / "processes")]  # else a folder of its own stays in /tmp
-    os.environ.setdefault("OMP_NUM_THREADS", str(config.cluster.threads))  # else torchrun warns that it sets it
-    sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", *torchrun, "-m", "rolf_adapters.commands.train", *arguments])
+def _in_several(config: Config, where: Path, arguments: list[str]) -> int:
+    """Have this very command run in as many processes as shall learn together; return the exit code."""
+    from rolf_adapters.ppo.launching import launch
+
+    cluster = config.cluster
+    return launch(
+        "rolf_adapters.commands.train", arguments, processes=cluster.processes, threads=cluster.threads, folder=where
+    )
 
 
 def _train(config: Config, where: Path, *, resume: bool, as_json: bool) -> None:
@@ -84,17 +85,19 @@ def _train(config: Config, where: Path, *, resume: bool, as_json: bool) -> None:
     from rolf_adapters.ppo.run import TrainingError
     from rolf_adapters.ppo.train import train
 
+    first = int(os.environ.get("RANK", "0")) == 0
     try:
         with _progress(config.logging.every) as report:
             outcome = train(config, where, resume=resume, report=report)
     except (TrainingError, CheckpointError, Diverged) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt as error:
-        click.echo("stopped at once; --resume goes on from the last checkpoint", err=True)
+        if first:
+            click.echo("stopped at once; --resume goes on from the last checkpoint", err=True)
         raise SystemExit(130) from error
-    if int(os.environ.get("RANK", "0")) == 0:
+    if first:
         _tell(outcome, config.training.iterations, as_json=as_json)
-    if outcome.interrupted:
+    if outcome.interrupted and "TORCHELASTIC_RUN_ID" not in os.environ:  # torchrun takes all but 0 for a failure
         raise SystemExit(130)
 
 

@@ -8,9 +8,11 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pexpect
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -122,3 +124,64 @@ def test_a_person_sees_a_bar_and_interrupts(folder: Path) -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 130
+
+
+def in_two_processes(folder: Path) -> pexpect.spawn[str]:
+    """Return the command under way on a terminal, in two processes that have begun to train."""
+    child = pexpect.spawn(
+        COMMAND[0],
+        [*COMMAND[1:], "quick.yaml", "--out", "two", "--set=training.iterations=100000", "--set=cluster.processes=2"],
+        env=ENVIRONMENT | {"OMP_NUM_THREADS": "1"}, cwd=str(folder), timeout=200, encoding="utf-8",
+        dimensions=(24, 120),
+    )  # fmt: skip
+    child.expect(r"/100000")
+    child.expect(r"rollout/return")
+    return child
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_several_processes_are_interrupted_as_one_is(folder: Path) -> None:
+    """^C on the terminal: 130, a checkpoint, how to go on, and not a word of torchrun's; nobody is left behind."""
+    child = in_two_processes(folder)
+    child.sendintr()
+    child.expect("stopping after this iteration, with a checkpoint")
+    child.expect("stopped; --resume goes on from here")
+    child.expect(pexpect.EOF)
+    assert "Traceback" not in child.before
+    assert "torch" not in child.before
+    child.close()
+    assert child.exitstatus == 130
+    latest = (folder / "two" / "checkpoints" / "LATEST").read_text().strip()
+    assert latest != "iteration-000000"
+    lines = (folder / "two" / "metrics.jsonl").read_text().splitlines()
+    assert latest == f"iteration-{len(lines):06d}", "of the iteration that was under way"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("end", ["^C twice", "SIGKILL"])
+def test_several_processes_do_not_outlive_the_one_that_started_them(folder: Path, end: str) -> None:
+    """Asked twice it does not wait for the iteration; killed itself, it leaves nobody that trains on."""
+    child = in_two_processes(folder)
+    began = processes_in(folder)
+    assert len(began) >= 3, "torchrun, and two that train"
+    if end == "SIGKILL":
+        child.kill(signal.SIGKILL)
+    else:
+        child.sendintr()
+        child.expect("stopping after this iteration")
+        child.sendintr()
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 130
+    deadline = time.monotonic() + 100
+    while processes_in(folder) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert processes_in(folder) == set()
+    child.close()
+
+
+def processes_in(folder: Path) -> set[int]:
+    """Return the processes whose working directory is a folder."""
+    return {each.pid for each in psutil.process_iter(["cwd"]) if each.info["cwd"] == str(folder)}
