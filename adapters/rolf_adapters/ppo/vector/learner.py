@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rolf_adapters.ppo import control, credit, parallel, seeds, segments
 from rolf_adapters.ppo.curiosity import Curiosity
 from rolf_adapters.ppo.learner import State
+from rolf_adapters.ppo.twins import beyond_twins
 from rolf_adapters.ppo.vector.choosing import Choosing
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Telling
 from rolf_adapters.ppo.vector.distillation import Distilling
@@ -54,6 +55,12 @@ class VectorLearner:
         if rows % parallel.size():
             raise ValueError(f"{rows} rows cannot be shared out among {parallel.size()} processes evenly")
         self._share = rows // parallel.size()
+        if self._share % settings.rollout.twins:
+            raise ValueError(
+                f"{self._share} rows of a process cannot be shared out among rollout.twins={settings.rollout.twins}"
+            )
+        self._twins = 1
+        """Rows that follow each other and play the same, in this iteration."""
         self._envs = made(world.id, self._share, world.kwargs)
         self.spaces = spaces_in(self._envs.single_observation_space, self._envs.single_action_space, world.id)
         self.layout = layout_of(settings.policy)
@@ -99,7 +106,8 @@ class VectorLearner:
         imitates = iteration < imitation.iterations
         if iteration == imitation.iterations and imitation.sharpen != 1:
             self.network.sharpen(imitation.sharpen)
-        chosen = self.choosing.chosen(self.settings.rollout.rows, iteration)
+        self._twins = 1 if imitates else self.settings.rollout.twins
+        chosen = self._chosen(iteration)
         replaying = None if imitates else self._replayed()
         kept = self._collected(iteration, chosen, imitates)
         collected = time.perf_counter()
@@ -190,6 +198,7 @@ class VectorLearner:
             discount=reward.discount,
             trace=reward.trace,
         )
+        earned = earned._replace(advantages=beyond_twins(earned.advantages, self._twins))
         places, every = segments.of_phases(kept.phases), np.ones(kept.rewards.shape, np.bool_)
         sums = segments.sums(earned.advantages, places, every, training.normalise)
         shared = parallel.summed(torch.from_numpy(sums)).numpy()
@@ -233,7 +242,14 @@ class VectorLearner:
     def _rate(self, iteration: int, imitates: bool) -> float:
         training = self.settings.training
         if imitates:
-            return training.imitation.learning_rate
+            imitation = training.imitation
+            return control.learning_rate(
+                iteration,
+                base=imitation.learning_rate,
+                warmup=0,
+                iterations=imitation.iterations,
+                schedule=imitation.schedule,
+            )
         first = training.imitation.iterations
         return control.learning_rate(
             iteration - first,
@@ -245,7 +261,12 @@ class VectorLearner:
 
     def _row_seeds(self, *names: str | int) -> list[int]:
         first = parallel.rank() * self._share
-        return [seeds.number(self.seed, *names, row) for row in range(first, first + self._share)]
+        return [seeds.number(self.seed, *names, row // self._twins) for row in range(first, first + self._share)]
+
+    def _chosen(self, iteration: int) -> list[str]:
+        """Return the variant of each row of all processes; none where the environment chooses."""
+        found = self.choosing.chosen(self.settings.rollout.rows // self._twins, iteration)
+        return [each for each in found for _ in range(self._twins)]
 
     def _options(self, chosen: Sequence[str]) -> dict[str, Any] | None:
         first = parallel.rank() * self._share

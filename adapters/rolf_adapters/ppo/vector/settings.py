@@ -49,6 +49,9 @@ class Rollout(Group):
     """Steps of every row that the normalisation is taken from, before the first iteration, acting at random."""
     sampler: Literal["uniform", "ucb", "thompson"] = "uniform"
     """How variants are chosen: evenly, or those in which the policy is least certain (the orchestrator)."""
+    twins: int = Field(default=1, ge=1)
+    """Rows of PPO that play the same episode, with the same variant and the same seed; what the others earn is held
+    against what each does (`rolf_adapters.ppo.twins`). 1: each plays its own."""
     waits: int = Field(default=0, ge=0)
     """Steps after each decision in which the environment's first action is taken, one that waits: what is seen in them
     is taken in, and their rewards are the decision's. Where a row ends, all decide anew."""
@@ -96,6 +99,8 @@ class Imitation(Group):
     """Passes over what was collected."""
     learning_rate: float = Field(default=1e-3, gt=0, le=1)
     """While imitating."""
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """How it falls: a small one at the end evens out what the last episodes have taught."""
     sharpen: float = Field(default=1.0, gt=0)
     """What logits are multiplied by as PPO begins: a policy that imitates is as undecided as its teacher is
     unpredictable, and acts worse than its likeliest actions."""

@@ -193,3 +193,25 @@ def test_what_was_chosen_is_told_by_family_and_level(opened: Any) -> None:
     }
     assert sum(told.values()) == pytest.approx(1)
     assert all(share == pytest.approx(1 / 12) for share in told.values())
+
+
+def test_twins_play_the_same_episode_and_count_against_each_other(opened: Any) -> None:
+    """Same variants and seeds: rows 0 and 1 see the same until they do something else, and 2 another line."""
+    rollout = Rollout(rows=4, steps=20, statistics=20, evaluation_rows=2, twins=2)
+    learner = opened(line().model_copy(update={"rollout": rollout}))
+    learner.iterate(0)
+    kept = learner._collector._kept
+    shown, acted = kept.features[:, :, : learner.spaces.observation], kept.actions[:, :, 0]
+    for first in (0, 2):
+        apart = (acted[:, first] != acted[:, first + 1]).argmax()
+        assert (shown[: apart + 1, first] == shown[: apart + 1, first + 1]).all()
+    assert (shown[0, 0] != shown[0, 2]).any()
+    assert len({each.variant for each in kept.episodes}) == 2
+    with pytest.raises(ValueError, match=r"4 rows of a process .* rollout\.twins=3"):
+        build(line().model_copy(update={"rollout": rollout.model_copy(update={"twins": 3})}), seed=0)
+
+
+def test_the_rate_of_imitation_falls_where_that_is_asked_for(opened: Any) -> None:
+    teacher = {"teacher": "linegym.teaching:oracle_diagnosis", "iterations": 2, "learning_rate": 1e-3}
+    learner = opened(line(**teacher, schedule="linear"))
+    assert [learner.iterate(each)["policy/learning_rate"] for each in range(3)] == [1e-3, 5e-4, 3e-4]
