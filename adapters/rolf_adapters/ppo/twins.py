@@ -32,4 +32,5 @@ def beyond_twins(advantages: ArrayLike, twins: int) -> NDArray[np.float64]:
         return found
     groups = found.reshape(len(found), -1, twins)
     others = (groups.sum(axis=2, keepdims=True) - groups) / (twins - 1)
-    return (groups - others).reshape(found.shape)
+    apart: NDArray[np.float64] = (groups - others).reshape(found.shape)
+    return apart
