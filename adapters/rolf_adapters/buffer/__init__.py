@@ -7,7 +7,7 @@ Extra ``buffer``: ``pip install 'rolf[buffer]'``. `TrajectoryBuffer` is where to
 | ``episode``, ``graph``, ``key`` | what is kept |
 | ``recording``, ``listening``, ``edges``, ``line_edges``, ``terminal_edges``, ``command_words`` | where it comes from |
 | ``buffer``, ``drawing``, ``sampling``, ``priority``, ``sumtree``, ``table`` | how it is drawn |
-| ``encoding``, ``framing``, ``segments`` | episodes as bytes, in append-only files that are mapped into memory |
+| ``encoding``, ``decoding``, ``framing``, ``segments`` | episodes as bytes, in append-only files that are mapped |
 | ``index``, ``lmdb_index``, ``leveldb_index``, ``catalogue``, ``extent`` | where they lie |
 | ``store``, ``recovery``, ``lock`` | that they stay |
 """

@@ -193,8 +193,7 @@ class TrajectoryBuffer:
         if len(wanted):
             self._row(int(wanted.min()))
             self._row(int(wanted.max()))
-        places = self._table.places(wanted - self._table.first)
-        return [self._store.read(place, number) for place, number in zip(places, wanted.tolist(), strict=True)]
+        return self._store.read_all(self._table.places(wanted - self._table.first), wanted.tolist())
 
     def node(self, key: Key | str) -> Node:
         """Return the step that a key names.

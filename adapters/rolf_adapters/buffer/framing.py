@@ -8,10 +8,14 @@ process that dies in the middle of writing leaves whole records and at most one 
 from __future__ import annotations
 
 import struct
-import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
+
+try:  # the same numbers, in a tenth of the time in the cache and in half of it in memory
+    from isal.isal_zlib import crc32  # type: ignore[import-not-found, unused-ignore]
+except ImportError:
+    from zlib import crc32
 
 _HEADER = struct.Struct("<8sIQI8x")
 """Magic, segment, number of its first episode, CRC-32 of these."""
@@ -46,7 +50,7 @@ class Scanned(NamedTuple):
 def header(segment: int, first: int) -> bytes:
     """Return the header of a segment whose first episode has a number."""
     plain = _HEADER.pack(_MAGIC, segment, first, 0)[:20]
-    return _HEADER.pack(_MAGIC, segment, first, zlib.crc32(plain))
+    return _HEADER.pack(_MAGIC, segment, first, crc32(plain))
 
 
 def is_header(data: Any, segment: int, first: int) -> bool:
@@ -61,7 +65,7 @@ def first_of(data: bytes) -> int:
 
 def framed(number: int, body: bytes, magic: bytes = _EPISODE) -> tuple[bytes, bytes, bytes]:
     """Return head, body and padding of a record."""
-    crc = zlib.crc32(body, zlib.crc32(_REST.pack(len(body), number)))
+    crc = crc32(body, crc32(_REST.pack(len(body), number)))
     return _HEAD.pack(magic, crc, len(body), number), body, bytes(-len(body) % 8)
 
 
@@ -90,7 +94,7 @@ def crc_of(data: Any, offset: int) -> int:
 
 def _crc(data: Any, offset: int, length: int) -> int:
     start = offset + 8
-    return zlib.crc32(memoryview(data)[start : start + _REST.size + length])
+    return int(crc32(memoryview(data)[start : start + _REST.size + length]))
 
 
 def scan(data: Any, offset: int, number: int) -> Scanned:

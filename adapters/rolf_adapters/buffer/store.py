@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from rolf_adapters.buffer import catalogue
 from rolf_adapters.buffer.catalogue import Entry
-from rolf_adapters.buffer.encoding import decode
+from rolf_adapters.buffer.decoding import decode
 from rolf_adapters.buffer.episode import Episode
 from rolf_adapters.buffer.errors import Damaged
 from rolf_adapters.buffer.extent import FORMAT, Extent
@@ -131,8 +131,12 @@ class Store:
 
     def read(self, place: Place | tuple[int, int, int], number: int) -> Episode:
         """Return an episode."""
-        data, at = self._segments.body(place, number)
-        return decode(data, at)
+        return decode(*self._segments.body(place, number))
+
+    def read_all(self, places: Iterable[tuple[int, int, int]], numbers: Iterable[int]) -> list[Episode]:
+        """Return several episodes."""
+        body = self._segments.body
+        return [decode(*body(place, number)) for place, number in zip(places, numbers, strict=True)]
 
     def find(self, key: Key) -> int | None:
         """Return the number of the episode that a step belongs to; None: there is none that is not dropped."""

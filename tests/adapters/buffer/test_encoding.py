@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
+import zlib
 from typing import Any
 
 import numpy as np
@@ -12,9 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from kept_episodes import episode, same
 
-from rolf_adapters.buffer.encoding import decode, encode
+from rolf_adapters.buffer.decoding import decode
+from rolf_adapters.buffer.encoding import encode
 from rolf_adapters.buffer.episode import Column, Episode, check
 from rolf_adapters.buffer.errors import Damaged
+from rolf_adapters.buffer.framing import framed
 
 DTYPES = ["?", "<i1", "<u2", "<i8", ">i4", "<f2", "<f4", "<f8"]
 
@@ -68,6 +73,29 @@ def test_arrays_are_views_of_the_bytes_and_cannot_be_written() -> None:
     assert not seen.flags.owndata
     with pytest.raises(ValueError, match="read-only"):
         seen[0, 0] = 1
+
+
+def test_what_is_read_is_an_episode_like_any_other() -> None:
+    """Its fields are made when they are asked for: once each, and in whatever way it is asked for them."""
+    found = decode(encode(episode(3)))
+    assert found.rewards is found.rewards
+    assert found.states is found.states
+    for other in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
+        assert type(other) is Episode
+        assert same(other, episode(3))
+    changed = dataclasses.replace(decode(encode(episode(3))), timestamp=8)
+    assert (changed.timestamp, changed.rewards.tolist()) == (8, episode(3).rewards.tolist())
+    assert "terminated=True" in repr(decode(encode(episode(3))))
+    with pytest.raises(AttributeError, match="has no 'observations'"):
+        _ = found.observations  # type: ignore[attr-defined]
+
+
+def test_checksums_are_those_of_zlib() -> None:
+    """Whichever library works them out: a buffer is read where another is installed."""
+    data = bytes(range(256)) * 50
+    for size in (0, 1, 7, 63, 64, 1_000, len(data)):
+        head, body, _ = framed(5, data[:size])
+        assert int.from_bytes(head[4:8], "little") == zlib.crc32(head[8:] + body)
 
 
 def test_arrays_that_do_not_lie_in_order_come_back_in_order() -> None:
