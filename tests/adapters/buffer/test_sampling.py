@@ -22,7 +22,7 @@ def small(timestamp: int, rewards: list[float], edges: list[Edge]) -> Episode:
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Iterator[TrajectoryBuffer]:
-    """Priorities 2, 1, 0, 0 (`test_priority`), then 0, 0, then 5 · 1 = 5, 0, 0, 0 … with alpha 1."""
+    """Priorities 2, 1, 0, 0 (`test_priority`), then 0, 0, then 4 · 1 = 4, 0, 0, 0 … with alpha 1."""
     with TrajectoryBuffer(tmp_path / "toy", alpha=1.0) as buffer:
         buffer.add(small(0, [0, 1, 0, 2], [Edge(0, 1, "a"), Edge(1, 3, "a"), Edge(0, 2, "a")]))
         buffer.add(small(1, [0, 1], []))
