@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,14 @@ def unpacked() -> Path:
     """Return the directory with the unpacked model in rolf's cache, which is made when it is not there.
 
     Raises:
-        ModuleNotFoundError: the weights are not installed.
+        ModuleNotFoundError: the weights are not installed, or what reads the packed ones.
         OSError: there is no room for them.
     """
     packed = weights()
     place = cache_directory("models") / f"{NAME}-{_digest(packed)[:16]}"
     if not place.exists():
+        if find_spec("gguf") is None:
+            raise ModuleNotFoundError(f"gguf, which reads the weights of {NAME}, is missing: pip install 'rolf[llm]'")
         made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".making-"))
         try:
             _unpack(packed, made)
