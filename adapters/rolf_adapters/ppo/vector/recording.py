@@ -70,7 +70,8 @@ class Recorder:
             if rows[row]:
                 self._close(row, causes)
                 told = _told(infos, row)
-                piece = _Piece(row, self._step, f"{self._name}/{told.get('variant_id', '')}")
+                variant = told.get("variant_id", "")
+                piece = _Piece(row, self._step, f"{self._name}/{variant}" if variant else self._name)
                 self._open[row] = piece
                 self._pieces.append(piece)
                 causes.begin(observations[row], told)
