@@ -13,7 +13,7 @@ CHECKS: Checks = {
         [
             "training.iterations=2",
             "training.imitation.iterations=1",
-            "rollout.rows=4",
+            "rollout.rows=8",
             "rollout.steps=20",
             "rollout.statistics=20",
             "rollout.evaluation_rows=2",
