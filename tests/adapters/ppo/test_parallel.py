@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from shared_gradients import step
+from shared_updates import updated
 from small_learner import small_config
 from together import ENVIRONMENT, torchrun
 
@@ -55,6 +56,27 @@ def test_two_processes_have_the_gradient_of_one(tmp_path: Path) -> None:
     assert first["nothing"] == 0
     assert first["gathered"] == [{"from": 0, "text": "é"}, {"from": 1, "text": "éé"}]
     assert first["summed"] == [3, 6]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", ["vector", "language"])
+def test_two_processes_update_a_learner_as_one_does(tmp_path: Path, kind: str) -> None:
+    """A whole iteration of the learners that come along, from the same episodes shared out: the same parameters."""
+    alone = updated(kind)
+    first, second = torchrun(2, "shared_updates.py", tmp_path, kind)
+    assert (alone["size"], first["size"], second["size"]) == (1, 2, 2)
+    assert first["after"] == second["after"], "the same bits in both"
+    assert first["told"] == second["told"]
+    moved = 0.0
+    for name, expected in alone["after"].items():
+        before, one, two = (torch.tensor(each) for each in (alone["before"][name], expected, first["after"][name]))
+        assert torch.equal(before, torch.tensor(first["before"][name])), "both begin alike"
+        torch.testing.assert_close(two, one, rtol=0, atol=1e-6)
+        moved = max(moved, float((one - before).abs().max()))
+    assert moved > 1e-4, "and not where they were"
+    for name, expected in alone["told"].items():
+        assert first["told"][name] == pytest.approx(expected, abs=1e-5, nan_ok=True), name
 
 
 @pytest.mark.slow
