@@ -127,7 +127,7 @@ def test_twenty_kills_change_no_bit(tmp_path: Path) -> None:
 
 
 def kept_bits(out: Path, kills: int, learner: dict[str, Any]) -> list[str]:
-    """See that a learner that comes along comes to the same bytes; return which checkpoint was there after each kill."""
+    """See that a learner comes to the same bytes; return which checkpoint was there after each kill."""
     found = killed(out / "run", kills, seed=3, **learner)
     assert files(out / "run") == files(out / "run-whole")
     return found
@@ -145,8 +145,8 @@ def test_two_kills_change_no_bit_of_what_comes_along(tmp_path: Path, learner: di
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("learner", [VECTOR, LANGUAGE, AHEAD], ids=["vector", "language", "ahead"])
 def test_twenty_kills_change_no_bit_of_what_comes_along(tmp_path: Path, learner: dict[str, Any]) -> None:
-    """The same, more often."""
-    found = kept_bits(tmp_path, 20, learner)
+    """The same, more often, in a training that is long enough for lives of some iterations."""
+    found = kept_bits(tmp_path, 20, learner | {"training__iterations": 40})
     assert len(found) >= 15
     assert len(set(found)) > 3
 
