@@ -89,7 +89,7 @@ class Attention(nn.Module):  # type: ignore[misc]  # types are checked where tor
         width: Of the hidden states.
         heads: How many.
         size: Of a head.
-        same: Whether it counts at first that words are the same.
+        same: Whether it counts that words are the same.
     """
 
     def __init__(self, width: int, heads: int, size: int, *, same: bool) -> None:
@@ -99,8 +99,9 @@ class Attention(nn.Module):  # type: ignore[misc]  # types are checked where tor
         self.ask, self.key, self.value = (nn.Linear(width, heads * size, bias=False) for _ in range(3))
         self.gate = nn.Linear(heads * size, width, bias=False)
         nn.init.zeros_(self.gate.weight)
-        self.same = nn.Parameter(torch.full((heads, IDENTITY), SHARP if same else 0.0))
         self.nowhere = nn.Parameter(torch.full((heads,), DOUBT if same else 0.0))
+        self.sharp = nn.Parameter(torch.full((heads,), SHARP)) if same else None
+        self.same = nn.Parameter(torch.ones(IDENTITY)) if same else None
 
     def keep(self, hidden: Tensor) -> Kept:
         """Return keys and values of tokens, whose hidden states are ``(rows, tokens, width)``."""
@@ -117,10 +118,12 @@ class Attention(nn.Module):  # type: ignore[misc]  # types are checked where tor
             seen: What each of the last looks at, ``(rows, new, tokens)``.
         """
         asked = self._heads(self.ask(self.norm(hidden)))
-        words = every.features[..., -IDENTITY:]
-        # (rows, heads, new, places) against (rows, places, tokens)
-        alike = (words[:, None, words.shape[1] - hidden.shape[1] :] * self.same[None, :, None]) @ words[:, None].mT
-        scores = (asked @ kept.keys.mT / math.sqrt(self.shape[1]) + alike).masked_fill(~seen[:, None], -torch.inf)
+        scores = asked @ kept.keys.mT / math.sqrt(self.shape[1])
+        if self.sharp is not None:
+            words = every.features[..., -IDENTITY:]
+            alike = (words[:, words.shape[1] - hidden.shape[1] :] * self.same) @ words.mT
+            scores = scores + self.sharp[None, :, None, None] * alike[:, None]
+        scores = scores.masked_fill(~seen[:, None], -torch.inf)
         nowhere = self.nowhere[None, :, None, None].expand(*scores.shape[:3], 1)
         weights = torch.cat([nowhere, scores], -1).softmax(-1)[..., 1:]
         found: Tensor = self.gate((weights @ kept.values).transpose(1, 2).flatten(2))
