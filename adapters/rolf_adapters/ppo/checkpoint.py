@@ -141,7 +141,10 @@ class Checkpoints:
             if wanted(found):
                 return found, wrong
         if names and len(wrong) == len(names):
-            raise CheckpointError("no checkpoint is whole:\n  " + "\n  ".join(wrong))
+            told = "\n  ".join(wrong)
+            raise CheckpointError(
+                f"no checkpoint is whole:\n  {told}\nput a copy of one back, or begin anew in another folder"
+            )
         return None, wrong
 
     def _latest(self) -> str | None:

@@ -102,13 +102,17 @@ def _measured(run: Run) -> Mapping[str, float]:
 
     Of several processes all return what the first measured, so that they do the same about it.
     """
-    began = time.monotonic()
-    values = dict(run.learner.iterate(run.iteration))
-    values["time/iteration"] = time.monotonic() - began
-    if run.evaluates:
+    try:
         began = time.monotonic()
-        values |= run.learner.evaluate(run.iteration)
-        values["time/evaluation"] = time.monotonic() - began
+        values = dict(run.learner.iterate(run.iteration))
+        values["time/iteration"] = time.monotonic() - began
+        if run.evaluates:
+            began = time.monotonic()
+            values |= run.learner.evaluate(run.iteration)
+            values["time/evaluation"] = time.monotonic() - began
+    except Exception as error:  # somebody's environment or model, mostly; where it went wrong they see in the traceback
+        error.add_note(f"in iteration {run.iteration} of the training; --resume goes on from its last checkpoint")
+        raise
     check(values)
     first: dict[str, float] = parallel.gathered(values)[0]
     return first
