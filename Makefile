@@ -16,7 +16,7 @@ test: system lint docs packaging ## Everything that a change must pass
 	.ci/wheel-tests -m "not nightly"
 
 nightly: system lint docs packaging ## The same with the tests that take minutes
-	.ci/wheel-tests -m ""
+	.ci/wheel-tests -m "" --hypothesis-profile=nightly
 
 lint: .venv/dev ## Style, layers and types
 	$(BIN)/ruff check .

@@ -23,7 +23,7 @@ from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.line import layout as line_layout
 from rolf_adapters.ppo.vector.making import made, spaces_in, variants_of
 from rolf_adapters.ppo.vector.network import Network, Size
-from rolf_adapters.ppo.vector.settings import Policy, Settings
+from rolf_adapters.ppo.vector.settings import Policy, Settings, Training
 from rolf_adapters.ppo.vector.statistics import gathered
 from rolf_adapters.ppo.vector.teacher import Teacher, teacher
 from rolf_adapters.ppo.vector.telling import of_episodes, of_outcome
@@ -198,15 +198,15 @@ class VectorLearner:
             discount=reward.discount,
             trace=reward.trace,
         )
-        earned = earned._replace(advantages=beyond_twins(earned.advantages, self._twins))
         places, every = segments.of_phases(kept.phases), np.ones(kept.rewards.shape, np.bool_)
-        sums = segments.sums(earned.advantages, places, every, training.normalise)
-        shared = parallel.summed(torch.from_numpy(sums)).numpy()
-        advantages = segments.normalised(earned.advantages, places, every, training.normalise, summed=shared)
+        beyond = beyond_twins(earned.advantages, self._twins)
+        shared = _summed(beyond, places, training)
+        advantages = segments.normalised(beyond, places, every, training.normalise, summed=shared)
         clips = training.clips if isinstance(training.clips, tuple) else (training.clips,) * 4
         samples = Samples.of(kept, places, advantages, earned.returns, segments.clip_ranges(places, clips))
         if self._replaying is not None and not imitates:
-            stored = self._replaying.samples(len(samples), iteration, self._paid, clips, shared)
+            scale = _summed(earned.advantages, places, training)  # stored rows have no twins
+            stored = self._replaying.samples(len(samples), iteration, self._paid, clips, scale)
             samples = samples if stored is None else samples.with_stored(stored)
         learning = Learning(self.network, self.optimiser, training)
         for group in self.optimiser.param_groups:
@@ -358,6 +358,13 @@ class VectorLearner:
 def build(settings: Settings, *, seed: int) -> VectorLearner:
     """Return the learner that settings and a seed make."""
     return VectorLearner(settings, seed)
+
+
+def _summed(advantages: NDArray[np.float64], places: NDArray[np.int64], training: Training) -> NDArray[np.float64]:
+    """Return `segments.sums` of all steps of all processes."""
+    sums = segments.sums(advantages, places, np.ones(places.shape, np.bool_), training.normalise)
+    found: NDArray[np.float64] = parallel.summed(torch.from_numpy(sums)).numpy()
+    return found
 
 
 def layout_of(policy: Policy) -> Layout | None:
