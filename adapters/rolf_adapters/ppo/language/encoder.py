@@ -46,6 +46,7 @@ class Memory:
 class _Reading(NamedTuple):
     """What is being read now, for the layer that the encoder stands in front of."""
 
+    encoder: TerminalEncoder
     memory: Memory
     every: Marked
     seen: tuple[Tensor, Tensor]
@@ -101,7 +102,7 @@ class TerminalEncoder(nn.Module):  # type: ignore[misc]  # types are checked whe
         memory.marked = new if memory.marked is None else memory.marked.joined(new)
         embedded = body.get_input_embeddings()(ids)
         embedded = embedded + self.marks(new.mark) + self.sizes(new.features[..., :SIZE])
-        reading = _Reading(memory, memory.marked, looked_at(memory.marked, ids.shape[1]))
+        reading = _Reading(self, memory, memory.marked, looked_at(memory.marked, ids.shape[1]))
         token = _READING.set(reading)
         try:
             output = body(inputs_embeds=embedded, past_key_values=memory.cache, **more)
@@ -129,7 +130,7 @@ class TerminalEncoder(nn.Module):  # type: ignore[misc]  # types are checked whe
     def _in_front(self, _layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Change the hidden states that the layer is given."""
         reading = _READING.get()
-        if reading is None:  # the model is used by itself
+        if reading is None or reading.encoder is not self:  # the model is used by itself, or by another one
             return None
         hidden = args[0] if args else kwargs["hidden_states"]
         memory = reading.memory

@@ -286,6 +286,15 @@ def test_the_model_by_itself_is_as_it_was() -> None:
         assert torch.equal(found.model.base_model(ids).last_hidden_state, made().base_model(ids).last_hidden_state)
 
 
+def test_two_encoders_of_one_model_do_not_meet() -> None:
+    """Each reads as if the other were not there."""
+    found, ids = policy(), torch.tensor([rows()[1]])
+    whole = read(found, ids)
+    fresh = LanguagePolicy(found.model, encoder=TerminalEncoder(found.model, words()))
+    assert torch.equal(read(found, ids), whole)
+    assert torch.equal(read(fresh, ids), read(LanguagePolicy(made()), ids))
+
+
 def test_where_it_stands_can_be_chosen() -> None:
     """In the middle if nothing is said; a layer that there is not is refused."""
     assert policy().encoder.layer == 2
