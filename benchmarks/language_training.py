@@ -24,6 +24,7 @@ import os
 import statistics
 import tempfile
 import warnings
+from contextlib import ExitStack, closing
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -82,11 +83,15 @@ def begun(given: argparse.Namespace) -> tuple[Any, Any]:
 def measured(given: argparse.Namespace) -> dict[str, list[Work]]:
     """Return the iterations of each side."""
     model, words = begun(given)
-    with tempfile.TemporaryDirectory() as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        free, held = (
+            stack.enter_context(closing(ours(given, model, words, grammar=grammar))) for grammar in (False, True)
+        )
         sides: dict[str, Ours | Theirs] = {
-            "ours": ours(given, model, words, grammar=False),
+            "ours": free,
             "TRL GRPO": theirs(given, model, words, folder),
-            "ours, with a grammar": ours(given, model, words, grammar=True),
+            "ours, with a grammar": held,
         }
         works: dict[str, list[Work]] = {name: [] for name in sides}
         for number in range(given.rounds + 1):  # the first warms up
