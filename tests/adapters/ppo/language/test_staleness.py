@@ -63,8 +63,8 @@ def test_the_gradient_is_the_weighted_one() -> None:
 def test_likelihoods_are_told_sample_by_sample_whatever_the_budget() -> None:
     """They are computed by length, and told in the order that they were asked for."""
     speaker = policy()
-    data = [sample([0.0] * 3), sample([0.0] * 3)._replace(ids=np.array((*IDS, 4, 4, 4), np.int64))]
-    data.append(data[0]._replace(ids=np.array((*IDS, 7), np.int64)))
+    data = [sample([0.0] * 3), sample([0.0] * 3)._replace(ids=np.array((7, 1, 2, 9, 30, 4, 4, 4, 4), np.int64))]
+    data.append(data[0]._replace(ids=np.array((*IDS[::-1], 7), np.int64)))
     for budget in (4096, 9):
         found = likelihoods(speaker, data, budget)
         for each, logps in zip(data, found, strict=True):
