@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := list
-.PHONY: list demo test nightly lint format packaging docs docs-check help-text bench bench-line bench-board bench-buffer baselines lock system clean
+.PHONY: list demo test nightly lint format packaging docs docs-check help-text bench bench-line bench-board bench-buffer bench-training baselines lock system clean
 
 list: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -52,6 +52,11 @@ bench-board: .venv/core ## How long a whole leaderboard takes: six policies, 200
 bench-buffer: .venv/dev ## The trajectory buffer beside LMDB, LevelDB and SQLite alone, as ratios
 	$(INSTALL) -e '.[buffer,leveldb]'
 	$(BIN)/python benchmarks/buffer.py
+
+bench-training: .venv/dev ## Training beside Stable-Baselines3 on lines and beside TRL's GRPO in terminals, as ratios
+	$(INSTALL) -e '.[bench,ppo,sb3,trl]'
+	$(BIN)/python benchmarks/line_training.py
+	$(BIN)/python benchmarks/language_training.py
 
 baselines: .venv/core ## Play every policy that comes with an environment on every split, into submissions/ (hours)
 	$(BIN)/python benchmarks/baselines.py --jobs 2 --out submissions
