@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
+from stable_baselines3.common.logger import Logger
 
 from rolf_adapters.ppo.vector.learner import build
 from rolf_adapters.ppo.vector.settings import Environment, Policy, Rollout, Settings, Training
@@ -47,6 +48,7 @@ def theirs(kind: Any, rows: int, steps: int) -> Callable[[], None]:
     envs = make_sb3_env(LINE, rows, variants="fit", ticks_per_step=TICKS)
     size = rows * steps // BATCHES
     model = kind("MlpPolicy", envs, n_steps=steps, n_epochs=EPOCHS, batch_size=size, seed=0, device="cpu")
+    model.set_logger(Logger(None, []))  # its own makes a folder in each call
     return lambda: void(model.learn(rows * steps, reset_num_timesteps=False))
 
 
