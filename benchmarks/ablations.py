@@ -1,6 +1,6 @@
 """Leave out or exchange one part of the line's training at a time, and print what that changes, with intervals.
 
-    python benchmarks/ablations.py [--seeds N] [--rows N] [--warm N] [--iterations N] [--lines N] [--json FILE] [ARM ...]
+    python benchmarks/ablations.py [--seeds N] [--rows N] [--warm N] [--iterations N] [--lines N] [ARM ...]
 
 For each seed a network imitates as in ``examples/training/train_line.yaml``; from what it then is, every arm goes on
 with as many iterations of PPO of its own kind, and is scored on held-out lines (``line-v1/iid``, in episodes that are
