@@ -97,6 +97,8 @@ class Imitation(Group):
     """The share of rows that the teacher itself steers falls from 1 to 0 in so many iterations."""
     epochs: int = Field(default=1, ge=1)
     """Passes over what was collected."""
+    minibatches: int = Field(default=0, ge=0)
+    """Steps of the optimiser in a pass; 0: as many as PPO's."""
     learning_rate: float = Field(default=1e-3, gt=0, le=1)
     """While imitating."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"

@@ -164,8 +164,9 @@ class Learning:
             Diverged: a loss or gradient is no number.
         """
         told = _Told()
+        count = self.training.imitation.minibatches or self.training.minibatches
         for _ in range(epochs):
-            for which in samples.minibatches(self.training.minibatches, generator):
+            for which in samples.minibatches(count, generator):
                 logits, values = self.network(samples.seen(which))
                 allowed = _taken(samples.allowed, which)
                 parts = self.network.size.parts

@@ -215,3 +215,10 @@ def test_the_rate_of_imitation_falls_where_that_is_asked_for(opened: Any) -> Non
     teacher = {"teacher": "linegym.teaching:oracle_diagnosis", "iterations": 2, "learning_rate": 1e-3}
     learner = opened(line(**teacher, schedule="linear"))
     assert [learner.iterate(each)["policy/learning_rate"] for each in range(3)] == [1e-3, 5e-4, 3e-4]
+
+
+def test_imitation_may_take_more_and_smaller_steps_than_ppo(opened: Any) -> None:
+    teacher = {"teacher": "linegym.teaching:oracle_diagnosis", "iterations": 1, "epochs": 2, "minibatches": 5}
+    learner = opened(line(**teacher))
+    assert learner.iterate(0)["policy/steps"] == 2 * 5
+    assert learner.iterate(1)["policy/steps"] <= 4 * 4, "the passes of PPO, and the steps of each"
