@@ -74,3 +74,7 @@ class KeepsFiles(Protocol):
 
 class Diverged(ArithmeticError):
     """A loss or gradient is no finite number; the loop goes back to the last good checkpoint."""
+
+
+class Halted(RuntimeError):
+    """A learner cannot go on, though nothing is wrong with what it has learned: machines fail, say. Says what to do."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.config import Config
-from rolf_adapters.ppo.learner import Diverged
+from rolf_adapters.ppo.learner import Diverged, Halted
 from rolf_adapters.ppo.metrics import check
 from rolf_adapters.ppo.reading import ConfigError
 from rolf_adapters.ppo.run import Run, TrainingError
@@ -110,6 +110,9 @@ def _measured(run: Run) -> Mapping[str, float]:
             began = time.monotonic()
             values |= run.learner.evaluate(run.iteration)
             values["time/evaluation"] = time.monotonic() - began
+    except Halted as error:
+        wrong = f"iteration {run.iteration}: {error}"
+        raise TrainingError(f"{wrong}; --resume goes on from the last checkpoint") from error
     except Exception as error:  # somebody's environment or model, mostly; where it went wrong they see in the traceback
         error.add_note(f"in iteration {run.iteration} of the training; --resume goes on from its last checkpoint")
         raise

@@ -7,14 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from small_learner import small_config
+from small_learner import SmallLearner, small_config
 
 from rolf_adapters.ppo.checkpoint import CheckpointError, Checkpoints
 from rolf_adapters.ppo.config import checked
+from rolf_adapters.ppo.learner import Halted
 from rolf_adapters.ppo.metrics import METRICS, TIMES, read
 from rolf_adapters.ppo.reading import ConfigError
 from rolf_adapters.ppo.run import TrainingError
@@ -367,3 +369,24 @@ def test_a_full_disk_is_an_error_that_leaves_what_was_there(tmp_path: Path) -> N
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, env=environment)
     assert "cannot be written: File too large; when it can, --resume goes on" in done.stdout, done.stderr
     assert Checkpoints(tmp_path / "checkpoints").newest()[0].iteration == 6
+
+
+def test_a_learner_that_cannot_go_on_leaves_its_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines that fail are no fault of what was learned: it is told in a line, and goes on when they work again."""
+    short = {"training__iterations": 4, "logging__checkpoint_every": 2}
+    trained(tmp_path / "whole", **short)
+    iterate = SmallLearner.iterate
+
+    def halted(self: SmallLearner, iteration: int) -> Mapping[str, float]:
+        if iteration == 3:
+            raise Halted("3 of 4 episodes were lost because machines failed")
+        return iterate(self, iteration)
+
+    monkeypatch.setattr(SmallLearner, "iterate", halted)
+    with pytest.raises(
+        TrainingError, match=r"iteration 3: 3 of 4 episodes were lost .*; --resume goes on"
+    ):
+        trained(tmp_path / "run", **short)
+    monkeypatch.undo()
+    trained(tmp_path / "run", resume=True, **short)
+    assert files(tmp_path / "run") == files(tmp_path / "whole")

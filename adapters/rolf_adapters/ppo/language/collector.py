@@ -20,9 +20,10 @@ from rolf_adapters.ppo.language.problems import Problem
 from rolf_adapters.ppo.language.settings import Reward, Rollout
 from rolf_adapters.ppo.language.template import Template
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
+from rolf_adapters.ppo.learner import Halted
 
 
-class TooManyFaults(RuntimeError):
+class TooManyFaults(Halted):
     """More episodes were lost to failing machines than is allowed: what is left is no fair sample."""
 
 
