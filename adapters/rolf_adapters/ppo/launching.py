@@ -102,9 +102,10 @@ def _listening(parent: int, number: int) -> set[int]:
     found = set()
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            told = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+            said = status.read_bytes().decode(errors="replace")  # a name may be anything
         except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
             continue
+        told = dict(line.split(":\t", 1) for line in said.splitlines() if ":\t" in line)
         if int(told["PPid"]) == parent and int(told["SigCgt"], 16) >> (number - 1) & 1:
             found.add(int(status.parent.name))
     return found
@@ -137,9 +138,10 @@ def _end(torchrun: subprocess.Popen[bytes]) -> None:
 
 def _lives(process: int) -> bool:
     try:
-        return " Z " not in Path(f"/proc/{process}/stat").read_text()
+        _, _, after_name = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")
     except (FileNotFoundError, ProcessLookupError):
         return False
+    return not after_name.startswith(b" Z")
 
 
 def _goes_on(folder: Path) -> bool:
