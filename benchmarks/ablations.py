@@ -5,7 +5,8 @@
 For each seed a network imitates as in ``examples/training/train_line.yaml``; from what it then is, every arm goes on
 with as many iterations of PPO of its own kind, and is scored on held-out lines (``line-v1/iid``, in episodes that are
 the same for all). Differences are of arms of the same seed; their intervals are Student's over seeds, which are what
-another training would be a new draw of. The plain arm is plain PPO on variants drawn evenly, without replay.
+another training would be a new draw of. The plain arm is PPO with one clip range on variants drawn evenly, without
+replay; all else, twins and waits among it, is the example's.
 """
 
 from __future__ import annotations
