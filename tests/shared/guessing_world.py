@@ -52,7 +52,7 @@ class Guess(gym.Env[Any, Any]):
         seen[self._wanted[0]] = seen[3 + self._wanted[1]] = 1
         mask = np.ones(7 if self._parts else 4, np.int8)
         mask[self._masked() + (3 if self._parts else 0)] = 0
-        return seen, {"action_mask": mask}
+        return seen, {"action_mask": mask, "asked": {"at": self._step}}
 
 
 gym.register(ID, entry_point=Guess, disable_env_checker=True)

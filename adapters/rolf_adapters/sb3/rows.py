@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from rolf_adapters.presentation import NUMBERS
+from rolf_adapters.row_info import of_row
 from rolf_adapters.sb3.info_mask import choices
 from rolf_adapters.sb3.presentation import CHOICES
 from rolf_wrappers.menu_action import MASK
 
 TOLD = ("end", "step")
+ENDS = ("final_obs", "final_obs_array", "final_info")
 Indices = int | Iterable[int] | None
 Stepped = tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
@@ -149,13 +151,5 @@ class RowsVecEnv(VecEnv):  # type: ignore[misc]  # untyped here
 
 
 def _row(infos: Mapping[str, Any], row: int) -> dict[str, Any]:
-    """Return what is told of one row, as a single environment would tell it."""
-    found: dict[str, Any] = {}
-    for name, value in infos.items():
-        if name.startswith("_") or name in ("final_obs", "final_obs_array", "final_info"):
-            continue
-        if isinstance(value, Mapping):
-            found[name] = _row(value, row)
-        elif f"_{name}" not in infos or infos[f"_{name}"][row]:
-            found[name] = np.copy(value[row]) if isinstance(value[row], np.ndarray) else value[row]
-    return found
+    """Return what is told of one row, but for what `RowsVecEnv` tells of an end in its own words."""
+    return of_row({name: value for name, value in infos.items() if name not in ENDS}, row)

@@ -16,6 +16,7 @@ from rolf_adapters.buffer.listening import listener
 from rolf_adapters.ppo.vector.collector import Collected, Flags
 from rolf_adapters.ppo.vector.network import Seen
 from rolf_adapters.ppo.vector.packing import Shown, packed
+from rolf_adapters.row_info import of_row
 
 Clock = Callable[[int, int], int]
 """Returns the time of an episode that begins in a row and a step of the collection."""
@@ -69,7 +70,7 @@ class Recorder:
         for row, causes in zip(self._rows, self._causes, strict=True):
             if rows[row]:
                 self._close(row, causes)
-                told = _told(infos, row)
+                told = of_row(infos, row)
                 variant = told.get("variant_id", "")
                 piece = _Piece(row, self._step, f"{self._name}/{variant}" if variant else self._name)
                 self._open[row] = piece
@@ -81,7 +82,7 @@ class Recorder:
         self._step += 1
         for row, causes in zip(self._rows, self._causes, strict=True):
             piece = self._open[row]
-            causes.step(actions[row], observations[row], _told(infos, row))
+            causes.step(actions[row], observations[row], of_row(infos, row))
             piece.end = self._step
             piece.after = Shown(*(each[row : row + 1].numpy().copy() for each in seen))
 
@@ -100,11 +101,6 @@ class Recorder:
     def _close(self, row: int, causes: Causes) -> None:
         if row in self._open:
             self._open.pop(row).graph = causes.graph()
-
-
-def _told(infos: Mapping[str, Any], row: int) -> dict[str, Any]:
-    """Return what is told of a row."""
-    return {name: values[row] for name, values in infos.items() if not name.startswith("_")}
 
 
 def _episode(piece: _Piece, kept: Collected, time: int) -> Episode:
