@@ -78,7 +78,7 @@ class Player:
         if step % self.every:
             if step % self._step_length == 0:
                 self._features.take_in(seen)
-            return self._spaces.first
+            return self._spaces.first if self._spaces.discrete else np.zeros(len(self._spaces.parts), np.int64)
         shown = self._features.see(seen) if step else self._features.begin(seen, np.ones(1, np.bool_), info)
         chosen = self._chosen(shown, info)
         self._previous = chosen + 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from guessing_world import ID
 
 from rolf.evaluation.policy import Start
 from rolf.variant import Variant
@@ -56,6 +57,20 @@ def test_plays_a_line_tick_by_tick_as_it_was_trained(kwargs: dict[str, Any], wai
         variant = Variant(LINE, {"variant": name}, 0)
         assert played(policy, env, variant, 5 + row) == pytest.approx(wanted[row], abs=1e-9)
         env.close()
+
+
+def test_waits_in_all_parts_of_an_action() -> None:
+    """Between its decisions it does what the environment was given then in training."""
+    settings = Settings(environment=Environment(id=ID), rollout=Rollout(waits=1), training=Training(iterations=1))
+    learner = build(settings, seed=0)
+    policy, env = Player(settings, learner.state()), gym.make(ID)
+    seen, info = env.reset(seed=0)
+    policy.begin(Start(Variant(ID, {}, 0), 0, 1, seen, info, env))
+    assert env.action_space.contains(policy.act(seen, info))
+    waiting = policy.act(seen, info)
+    assert env.action_space.contains(waiting)
+    assert waiting.tolist() == [0, 0]
+    learner.close()
 
 
 def test_plays_the_checkpoint_of_a_run(tmp_path: Path) -> None:
