@@ -201,11 +201,26 @@ class Run:
         config = self.config.slower(self.config.stages.slower**rollbacks)
         try:
             learner = build(config, seed=config.experiment.seed)
-            if isinstance(learner, KeepsFiles):
-                learner.keep_in(self.out, self.config.logging.checkpoints + 1)
+            self._settle(learner)
             return learner
         except (gymnasium.error.Error, LookupError, ValueError) as error:
             raise ConfigError(f"the learner cannot be made: {error}") from error
+
+    def _settle(self, learner: Learner) -> None:
+        """Give a learner that keeps files its folder; where it cannot have that, it is closed."""
+        if not isinstance(learner, KeepsFiles):
+            return
+        try:
+            learner.keep_in(self.out, self.config.logging.checkpoints + 1)
+        except BaseException as error:
+            learner.close()
+            if isinstance(error, OSError):
+                where = str(error.filename or self.out)
+                raise TrainingError(
+                    f"the learner cannot keep its files in {where!r}: {error.strerror or error}; make room for them "
+                    "there, or give another --out"
+                ) from error
+            raise
 
     def _write(self, state: State, *, good: bool) -> None:
         """Write a checkpoint of this moment."""

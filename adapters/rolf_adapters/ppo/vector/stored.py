@@ -161,6 +161,7 @@ class Stored:
 
     def _check(self) -> None:
         if self._strange:
-            raise ValueError(
-                f"{str(self._buffer.folder)!r} holds episodes of a training that is not this one; remove the folder"
+            raise TrainingError(
+                f"{str(self._buffer.folder)!r} holds episodes of a training that is not this one; remove the folder, "
+                "or give another --out"
             )

@@ -291,11 +291,23 @@ def test_what_cannot_be_learned_from_again_is_said_at_once(tmp_path: Path, opene
     before = copy.deepcopy(learner.state())
     learner.close()
     another = opened(line(), "used")
-    with pytest.raises(ValueError, match="holds episodes of a training that is not this one"):
+    with pytest.raises(TrainingError, match="holds episodes of a training that is not this one"):
         another.iterate(0)
     without = State(before.tensors, {name: each for name, each in before.values.items() if name != "replay"})
     with pytest.raises(ValueError, match="a learner that replays"):
         another.load(without)
+
+
+def test_what_cannot_be_kept_is_said_in_a_line_and_closes_the_learner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[VectorLearner] = []
+    close = VectorLearner.close
+    monkeypatch.setattr(VectorLearner, "close", lambda self: (closed.append(self), close(self)))
+    (tmp_path / "buffer").write_text("in the way")
+    with pytest.raises(TrainingError, match=r"cannot keep its files in '.*buffer/rank-0': Not a directory; make room"):
+        train(checked(plain()), tmp_path)
+    assert len(closed) == 1
 
 
 def test_goes_on_bit_by_bit_after_a_break(opened: Opened, tmp_path: Path) -> None:
