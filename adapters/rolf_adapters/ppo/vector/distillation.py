@@ -17,6 +17,7 @@ from torch import Tensor
 
 from rolf.evaluation.loading import Spec, load
 from rolf_adapters.ppo import hard_variants, losses, parallel, seeds
+from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.vector.choice import chance_of, log_chances
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode
 from rolf_adapters.ppo.vector.network import Network, Seen
@@ -63,8 +64,17 @@ class Distilling:
         self._scores: dict[str, list[float]] = {}
 
     def learn(self, episodes: Sequence[Sequence[Any]]) -> None:
-        """Take in how episodes of all processes went."""
+        """Take in how episodes of all processes went.
+
+        Raises:
+            TrainingError: the environment does not tell which variant one was of.
+        """
         for each in (Episode(*told) for told in episodes):
+            if not each.variant:
+                raise TrainingError(
+                    "training.distillation compares variants, and the environment does not tell which one an episode "
+                    "was of; have its info tell 'variant_id', or leave training.distillation out"
+                )
             self._scores.setdefault(each.variant, []).append(self._score(each.variant, each.total))
 
     def due(self, done: int) -> bool:

@@ -110,7 +110,7 @@ class VectorLearner:
         chosen = self._chosen(iteration)
         replaying = None if imitates else self._replayed()
         kept = self._collected(iteration, chosen, imitates)
-        collected = time.perf_counter()
+        collected, played = time.perf_counter(), kept.seconds
         outcome = self._learned(kept, iteration, imitates)
         if replaying is not None:
             replaying.store(kept, iteration)
@@ -126,7 +126,7 @@ class VectorLearner:
             **self.choosing.told(chosen),
             "policy/learning_rate": self._rate(iteration, imitates),
             "time/collect": collected - began,
-            "time/environment": kept.seconds,
+            "time/environment": played,
             "time/update": time.perf_counter() - collected,
         }
 

@@ -14,6 +14,7 @@ from guessing_world import ID
 from linegym.scores import baseline
 from linegym.variants import variant
 from rolf_adapters.ppo.learner import State
+from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.vector.choice import chance_of, log_chances
 from rolf_adapters.ppo.vector.distillation import Distilling
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
@@ -159,3 +160,29 @@ def test_without_variants_there_are_no_hardest() -> None:
     settings = line().model_copy(update={"environment": Environment(id=ID)})
     with pytest.raises(ValueError, match=r"needs variants to choose from; give environment\.split"):
         build(settings.model_copy(update={"policy": Policy(width=8)}), seed=0)
+
+
+def test_variants_that_nobody_tells_cannot_be_compared(opened: Opened) -> None:
+    environment = Environment(id="CartPole-v1", variants=("one", "other"))
+    rollout = Rollout(rows=2, steps=100, statistics=20)  # long enough to fall over
+    learner = opened(
+        line().model_copy(update={"environment": environment, "rollout": rollout, "policy": Policy(width=8)})
+    )
+    with pytest.raises(TrainingError, match="does not tell which one an episode was of"):
+        learner.iterate(0)
+
+
+def test_the_environments_time_is_that_of_the_collection(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = opened(line())
+    learner.iterate(0)
+    seen: list[float] = []
+    learned = VectorLearner._learned
+
+    def watched(self: VectorLearner, kept: Any, *rest: Any) -> Any:
+        seen.append(kept.seconds)
+        return learned(self, kept, *rest)
+
+    monkeypatch.setattr(VectorLearner, "_learned", watched)
+    told = learner.iterate(1)
+    assert "own/hard_variants" in told
+    assert seen == [told["time/environment"]]
