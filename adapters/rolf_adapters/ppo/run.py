@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -55,6 +56,7 @@ class Run:
         self.checkpoints = Checkpoints(out / CHECKPOINTS, config.logging.checkpoints)
         self._tell = tell
         self._first = parallel.rank() == 0
+        new = self._first and not out.exists()
         self._lock = _locked(out) if self._first else -1
         self._metrics: Metrics | None = None
         self._saved: tuple[int, int] | None = None
@@ -70,6 +72,9 @@ class Run:
             self._open(resume)
         except BaseException:
             self.close()
+            if new:
+                with contextlib.suppress(OSError):  # something was written, and stays
+                    out.rmdir()
             raise
 
     def __enter__(self) -> Self:

@@ -390,3 +390,13 @@ def test_a_learner_that_cannot_go_on_leaves_its_checkpoints(tmp_path: Path, monk
     monkeypatch.undo()
     trained(tmp_path / "run", resume=True, **short)
     assert files(tmp_path / "run") == files(tmp_path / "whole")
+
+
+def test_what_cannot_begin_leaves_no_folder_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the learner cannot be made"):
+        trained(tmp_path / "run", environment__id="NoSuch-v0")
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ConfigError, match="the learner cannot be made"):
+        trained(tmp_path / "mine", environment__id="NoSuch-v0")
+    assert (tmp_path / "mine").exists(), "it was there before"
