@@ -383,9 +383,7 @@ def test_a_learner_that_cannot_go_on_leaves_its_checkpoints(tmp_path: Path, monk
         return iterate(self, iteration)
 
     monkeypatch.setattr(SmallLearner, "iterate", halted)
-    with pytest.raises(
-        TrainingError, match=r"iteration 3: 3 of 4 episodes were lost .*; --resume goes on"
-    ):
+    with pytest.raises(TrainingError, match=r"iteration 3: 3 of 4 episodes were lost .*; --resume goes on"):
         trained(tmp_path / "run", **short)
     monkeypatch.undo()
     trained(tmp_path / "run", resume=True, **short)
