@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from guessing_world import ID
+from together import ENVIRONMENT
 
 from rolf_adapters.buffer import TrajectoryBuffer
 from rolf_adapters.buffer.line_edges import LineEdges
@@ -310,6 +311,7 @@ def test_what_cannot_be_kept_is_said_in_a_line_and_closes_the_learner(
     assert len(closed) == 1
 
 
+@pytest.mark.timeout(400)
 def test_goes_on_bit_by_bit_after_a_break(opened: Opened, tmp_path: Path) -> None:
     """What was stored after the state is forgotten, and the same is stored and drawn again."""
     for number, settings in enumerate((line(), line(sampler="fifo"), guessing())):
@@ -402,3 +404,29 @@ def test_going_back_takes_back_what_was_stored(tmp_path: Path) -> None:
     with stored(tmp_path / "run") as buffer:
         times = [buffer.episode(number).timestamp // 160 for number in buffer.numbers]
     assert times == [iteration for iteration in range(last + 1) for _ in range(2)]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_each_of_two_processes_stores_for_itself_and_goes_on(tmp_path: Path) -> None:
+    """Stopped after three iterations and continued, it comes to what it comes to in one go."""
+    config = plain()
+    config |= {"cluster": {"processes": 2}}
+    config["training"]["evaluate_every"] = 1  # the last iteration of a part is evaluated in any case
+    config["training"]["distillation"] |= {"every": 2, "count": 2, "attempts": 2}
+    (tmp_path / "two.yaml").write_text(checked(config).text())
+    for name, iterations in (("whole", (5,)), ("parts", (3, 5))):
+        for count in iterations:
+            call = ["train", str(tmp_path / "two.yaml"), "--out", str(tmp_path / name), "--json"]
+            call += ["--set", f"training.iterations={count}", *(["--resume"] if count != iterations[0] else [])]
+            code = "from rolf.cli import main; main(prog_name='rolf')"
+            done = subprocess.run([sys.executable, "-c", code, *call], capture_output=True, text=True, env=ENVIRONMENT)
+            assert done.returncode == 0, done.stderr
+    told = files(tmp_path / "whole")
+    assert [name for name in told if name.startswith("buffer/rank-1/") and told[name]]
+    parts = files(tmp_path / "parts")
+    differ = {name for name in told if told[name] != parts.get(name)}
+    assert differ <= {"checkpoints/iteration-000003/manifest.json"}
+    lines = read(tmp_path / "whole" / METRICS)
+    assert [line["replay/steps"] for line in lines] == [0, 106, 106, 106, 106]
+    assert ["own/hard_variants" in line for line in lines] == [False, True, False, True, False]
