@@ -25,6 +25,10 @@ from rolf_adapters.ppo.vector.settings import Settings
 from rolf_adapters.ppo.vector.stored import Drawn, Plan, Stored
 from rolf_adapters.ppo.vector.update import Samples
 
+FAR = 10.0
+"""Advantages of stored steps are cut to this [deviations of the fresh ones]: where a segment has few fresh steps, and
+these are nearly alike, their deviation says nothing of stored ones."""
+
 
 class Replaying:
     """Stores episodes and makes samples of stored ones.
@@ -100,7 +104,7 @@ class Replaying:
         advantages = segments.normalised(found.advantages, found.places, every, by, summed=scale)
         return Samples(
             *found.shown, found.actions, np.zeros_like(found.actions), found.logps, found.values, found.places,
-            advantages.astype(np.float32), found.returns.astype(np.float32),
+            advantages.clip(-FAR, FAR).astype(np.float32), found.returns.astype(np.float32),
             segments.clip_ranges(found.places, clips).astype(np.float32), weights,
         )  # fmt: skip
 

@@ -265,6 +265,16 @@ def test_as_many_steps_are_drawn_however_and_none_is_too_old(opened: Opened, sam
         assert all(1.1 < each < 1.9 for each in ages[1:])
 
 
+def test_fresh_steps_that_are_nearly_alike_do_not_blow_up_stored_ones(opened: Opened) -> None:
+    learner = opened(line())
+    learner.iterate(0)
+    assert learner._replaying is not None
+    alike = np.tile([3.0, 0.0, 1e-12], (4, 1))  # of three fresh steps a segment: their count, sum and sum of squares
+    found = learner._replaying.samples(60, 1, learner._paid, (0.2,) * 4, alike)
+    assert found is not None
+    assert np.abs(found.advantages).max() == 10
+
+
 def test_the_oldest_are_dropped_where_there_is_no_room_for_them(opened: Opened, tmp_path: Path) -> None:
     """4 MiB hold some 40 of these episodes of nearly 100 KiB, in whole sixteenths."""
     learner = opened(line(capacity=4, rows=4))
