@@ -47,7 +47,7 @@ class Senses:
     and how near each of 6 technicians is, 0 if he is busy. All 0 before the first tick, and where there is no station.
 
     >>> lines = senses()
-    >>> lines.begin({"template_id": "serial/rtd/mqtt/jam"}, np.ones(1, np.bool_))
+    >>> lines.begin({"template_id": "serial/rtd/profinet/bearing"}, np.ones(1, np.bool_))
     >>> lines.look(np.zeros((1, 632), np.float32)).shape
     (1, 24, 37)
     """
