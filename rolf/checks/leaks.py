@@ -22,6 +22,8 @@ STEPS = 5
 PATIENCE = 10.0
 GLANCE = 0.05
 """Time between two looks at what is still there [s]."""
+STILL = 4
+"""Looks in a row at which nothing has gone, before it is counted what is there."""
 WAYS = ("closed", "dropped without close")
 SURVIVORS = "processes after the program"
 """What outlives the program that made the environments."""
@@ -76,8 +78,7 @@ def main(request: tuple[Trial, float]) -> Counted:
         calls = _round(trial, way)  # what is made once is made now
     left: Left = {}
     for way in WAYS:
-        gc.collect()
-        before = held()
+        before = _settled(patience)
         for _ in range(ROUNDS):
             _round(trial, way)
         found = _left(before, patience)
@@ -94,6 +95,20 @@ def _round(trial: Trial, way: str) -> list[str]:
     if way == WAYS[0]:
         player.env.close()
     return calls_code(player.calls, player.env.action_space)
+
+
+def _settled(patience: float) -> dict[str, set[str]]:
+    """Return what is held once nothing has gone for a few looks: what is just ending would make room for a leak."""
+    begun, looks = time.monotonic(), 0
+    gc.collect()
+    before = held()
+    while looks < STILL and time.monotonic() - begun < patience:
+        time.sleep(GLANCE)
+        gc.collect()
+        now = held()
+        looks = 0 if any(before[kind] - now[kind] for kind in before) else looks + 1
+        before = now
+    return before
 
 
 def _left(before: dict[str, set[str]], patience: float) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -520,6 +521,23 @@ class NeedsClose(Sound):
         super().__init__()
         self.over = over = threading.Event()
         threading.Thread(target=lambda: over.wait() or _ended.wait(0), name="needs close", daemon=True).start()
+
+    def close(self) -> None:
+        self.over.set()
+
+
+@fault("no_leaks")
+class NeedsCloseAndTime(Sound):
+    """Ends its thread a while after close, each a little later than the one before, and never without it."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = over = threading.Event()
+        later = 0.12 * type(self).made
+        type(self).made += 1
+        threading.Thread(target=lambda: over.wait() and time.sleep(later), name="needs time", daemon=True).start()
 
     def close(self) -> None:
         self.over.set()
