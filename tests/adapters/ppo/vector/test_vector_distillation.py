@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from guessing_world import ID
+from learner_states import same
 
 from linegym.scores import baseline
 from linegym.variants import variant
@@ -32,14 +33,6 @@ def line(**distillation: Any) -> Settings:
         rollout=Rollout(rows=4, steps=20, statistics=20, evaluation_rows=2),
         policy=Policy(width=16, layout="line", period=20.0),
         training=Training(iterations=4, distillation=Distillation(**{**usual, **distillation})),
-    )
-
-
-def same(one: State, other: State) -> bool:
-    return (
-        one.values == other.values
-        and one.tensors.keys() == other.tensors.keys()
-        and all(torch.equal(each, other.tensors[name]) for name, each in one.tensors.items())
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from guessing_world import ID
+from learner_states import same
 
 from rolf_adapters.ppo.learner import Diverged, State
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
@@ -40,14 +41,6 @@ def line(**imitation: Any) -> Settings:
         rollout=Rollout(rows=4, steps=20, statistics=20, evaluation_rows=2, sampler="ucb"),
         policy=Policy(width=16, layout="line", period=20.0),
         training=Training(iterations=4, imitation=Imitation(**imitation)),
-    )
-
-
-def same(one: State, other: State) -> bool:
-    return (
-        one.values == other.values
-        and one.tensors.keys() == other.tensors.keys()
-        and all(torch.equal(each, other.tensors[name]) for name, each in one.tensors.items())
     )
 
 

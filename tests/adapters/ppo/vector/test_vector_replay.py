@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from guessing_world import ID
+from learner_states import same
 from together import ENVIRONMENT
 
 from rolf_adapters.buffer import TrajectoryBuffer
@@ -48,14 +49,6 @@ def guessing(**replay: Any) -> Settings:
         rollout=Rollout(rows=4, steps=20, statistics=20),
         reward=Reward(curiosity=0.02),
         training=Training(iterations=6, replay=Replay(**{"share": 0.5, "rows": 2, "sampler": "uniform"} | replay)),
-    )
-
-
-def same(one: State, other: State) -> bool:
-    return (
-        one.values == other.values
-        and one.tensors.keys() == other.tensors.keys()
-        and all(torch.equal(each, other.tensors[name]) for name, each in one.tensors.items())
     )
 
 
