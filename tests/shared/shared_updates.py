@@ -56,7 +56,7 @@ def of_rows() -> tuple[Any, Any, Callable[[Any], None]]:
         training=vector.Training(iterations=1, epochs=2, minibatches=1, warmup=0, target_kl=100.0),
     )
     learner: Any = VectorLearner(settings, 0)
-    learner._take_statistics()
+    learner.experience.take_statistics()
 
     def shared_out(kept: Any) -> None:
         mine = slice(parallel.rank(), None, parallel.size())
@@ -65,9 +65,9 @@ def of_rows() -> tuple[Any, Any, Callable[[Any], None]]:
         }
         parts = {name: each[mine] if name in ROWS else each[:, mine] for name, each in arrays.items()}
         mine_too = [each for each in kept.episodes if each.row % parallel.size() == parallel.rank()]
-        learner._collected = lambda *_: replace(kept, episodes=mine_too, **parts)
+        learner.experience.collected = lambda *_: replace(kept, episodes=mine_too, **parts)
 
-    return learner, learner._collected(0, [], False), shared_out
+    return learner, learner.experience.collected(0, [], False, None), shared_out
 
 
 def of_words() -> tuple[Any, Any, Callable[[Any], None]]:

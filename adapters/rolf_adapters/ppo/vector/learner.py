@@ -7,27 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from rolf_adapters.ppo import control, credit, parallel, seeds, segments
-from rolf_adapters.ppo.curiosity import Curiosity
+from rolf_adapters.ppo import control, parallel, seeds
 from rolf_adapters.ppo.learner import State
-from rolf_adapters.ppo.twins import beyond_twins
-from rolf_adapters.ppo.vector.choosing import Choosing
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Telling
 from rolf_adapters.ppo.vector.distillation import Distilling
+from rolf_adapters.ppo.vector.experience import Experience, share_of
 from rolf_adapters.ppo.vector.keeping import check, loaded, named, state_of
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.line import layout as line_layout
 from rolf_adapters.ppo.vector.making import made, spaces_in, variants_of
 from rolf_adapters.ppo.vector.network import Network, Size
-from rolf_adapters.ppo.vector.settings import Policy, Settings, Training
-from rolf_adapters.ppo.vector.statistics import gathered
-from rolf_adapters.ppo.vector.teacher import Teacher, teacher
+from rolf_adapters.ppo.vector.settings import Policy, Settings
 from rolf_adapters.ppo.vector.telling import of_episodes, of_outcome
-from rolf_adapters.ppo.vector.update import Learning, Outcome, Samples
+from rolf_adapters.ppo.vector.update import Learning, Outcome
 
 if TYPE_CHECKING:
     from rolf_adapters.ppo.vector.replay import Replaying
@@ -51,33 +45,17 @@ class VectorLearner:
     def __init__(self, settings: Settings, seed: int) -> None:
         self.settings = settings
         self.seed = seed
-        world, rows = settings.environment, settings.rollout.rows
-        if rows % parallel.size():
-            raise ValueError(f"{rows} rows cannot be shared out among {parallel.size()} processes evenly")
-        self._share = rows // parallel.size()
-        if self._share % settings.rollout.twins:
-            raise ValueError(
-                f"{self._share} rows of a process cannot be shared out among rollout.twins={settings.rollout.twins}"
-            )
-        self._twins = 1
-        """Rows that follow each other and play the same, in this iteration."""
-        self._envs = made(world.id, self._share, world.kwargs)
+        world = settings.environment
+        self._envs = made(world.id, share_of(settings), world.kwargs)
         self.spaces = spaces_in(self._envs.single_observation_space, self._envs.single_action_space, world.id)
         self.layout = layout_of(settings.policy)
         self.network = network_for(self.spaces.observation, self.spaces.parts, settings.policy, seed)
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.training.learning_rate, eps=1e-5)
-        self.reward_scale = 0.0
-        """What rewards are multiplied by; 0: not known yet, as the statistics are still to be taken."""
-        known = variants_of(world.id, world.split) if world.split else {each: each for each in world.variants}
-        self.choosing = Choosing(known, settings.rollout.sampler, seed)
-        weight = settings.reward.curiosity
-        self.curiosity = Curiosity(self.network.size.features, seed, weight=weight) if weight else None
-        self._collector = self._collecting(self._envs)
+        self.experience = Experience(settings, self.network, self.layout, self._collecting(self._envs), seed)
         self._tests: Collector | None = None
-        self._teacher: Teacher | None = None
         self._replaying: Replaying | None = None
-        distillation = settings.training.distillation
-        self._distilling = Distilling(distillation, self.choosing.known, seed) if distillation.every else None
+        distillation, known = settings.training.distillation, self.experience.choosing.known
+        self._distilling = Distilling(distillation, known, seed) if distillation.every else None
 
     def keep_in(self, folder: Path, states: int) -> None:
         """See `rolf_adapters.ppo.learner.KeepsFiles.keep_in`."""
@@ -99,23 +77,23 @@ class VectorLearner:
 
     def iterate(self, iteration: int) -> Mapping[str, float]:
         """See `rolf_adapters.ppo.learner.Learner.iterate`."""
-        began = time.perf_counter()
-        if not self.reward_scale:
-            self._take_statistics()
+        began, experience = time.perf_counter(), self.experience
+        if not experience.reward_scale:
+            experience.take_statistics()
         imitation = self.settings.training.imitation
         imitates = iteration < imitation.iterations
         if iteration == imitation.iterations and imitation.sharpen != 1:
             self.network.sharpen(imitation.sharpen)
-        self._twins = 1 if imitates else self.settings.rollout.twins
-        chosen = self._chosen(iteration)
+        chosen = experience.chosen(iteration, imitates)
         replaying = None if imitates else self._replayed()
-        kept = self._collected(iteration, chosen, imitates)
+        watcher = None if replaying is None else replaying.watcher(iteration)
+        kept = experience.collected(iteration, chosen, imitates, watcher)
         collected, played = time.perf_counter(), kept.seconds
         outcome = self._learned(kept, iteration, imitates)
         if replaying is not None:
             replaying.store(kept, iteration)
         episodes = [each for part in parallel.gathered([tuple(each) for each in kept.episodes]) for each in part]
-        self.choosing.learn(iteration, episodes)
+        experience.choosing.learn(iteration, episodes)
         steps = self.settings.rollout.rows * self.settings.rollout.steps
         distilled = {} if imitates else self._distilled(kept, iteration, episodes)
         return {
@@ -123,7 +101,7 @@ class VectorLearner:
             **distilled,
             **of_outcome(outcome, imitates),
             **({} if replaying is None else replaying.told()),
-            **self.choosing.told(chosen),
+            **experience.choosing.told(chosen),
             "policy/learning_rate": self._rate(iteration, imitates),
             "time/collect": collected - began,
             "time/environment": played,
@@ -139,7 +117,8 @@ class VectorLearner:
         if not self._distilling.due(iteration + 1 - training.imitation.iterations):
             return {}
         learning = Learning(self.network, self.optimiser, training)
-        return self._distilling.distil(learning, self._collector, kept, self.settings.rollout.steps, iteration)
+        steps = self.settings.rollout.steps
+        return self._distilling.distil(learning, self.experience.collector, kept, steps, iteration)
 
     def _replayed(self) -> Replaying | None:
         """Return what is learned from again, if anything is."""
@@ -147,67 +126,9 @@ class VectorLearner:
             raise RuntimeError("training.replay stores episodes, and there is no folder for them; call keep_in before")
         return self._replaying
 
-    def _take_statistics(self) -> None:
-        """Find mean and spread of observations, and the size of returns, from the first steps of every row."""
-        rollout = self.settings.rollout
-        chosen = self.choosing.chosen(rollout.rows, -1)
-        found = gathered(
-            self._collector,
-            self.network,
-            rollout.statistics,
-            min(rollout.steps, rollout.statistics),
-            self._row_seeds("statistics"),
-            self._options(chosen),
-            seeds.torch_generator(self.seed, "statistics", parallel.rank()),
-            self.settings.reward.discount,
-        )
-        self.network.normalise_by(*found.of_features(self.layout, self.spaces.observation))
-        self.reward_scale = found.reward_scale() if self.settings.reward.normalise else 1.0
-
-    def _collected(self, iteration: int, chosen: Sequence[str], imitates: bool) -> Collected:
-        imitation, asked = self.settings.training.imitation, None
-        guided = np.zeros(self._share, np.bool_)
-        if imitates:
-            if self._teacher is None:
-                self._teacher = teacher(imitation.teacher)
-            asked = self._teacher
-            share = max(0.0, 1 - iteration / imitation.guided) if imitation.guided else 0.0
-            drawing = seeds.generator(self.seed, "guided", iteration, parallel.rank())
-            guided = drawing.random(self._share) < share
-        return self._collector.collect(
-            self.network,
-            self.settings.rollout.steps,
-            self._row_seeds("rollout", iteration),
-            options=self._options(chosen),
-            generator=seeds.torch_generator(self.seed, "actions", iteration, parallel.rank()),
-            teacher=asked,
-            guided=guided,
-            watcher=None if imitates or self._replaying is None else self._replaying.watcher(iteration),
-        )
-
     def _learned(self, kept: Collected, iteration: int, imitates: bool) -> Outcome:
-        reward, training = self.settings.reward, self.settings.training
-        intrinsic = self._novelty(kept)
-        earned = credit.over_time(
-            kept.rewards * self.reward_scale + intrinsic,
-            kept.values,
-            kept.last,
-            kept.terminated,
-            kept.truncated,
-            kept.finals,
-            discount=reward.discount,
-            trace=reward.trace,
-        )
-        places, every = segments.of_phases(kept.phases), np.ones(kept.rewards.shape, np.bool_)
-        beyond = beyond_twins(earned.advantages, self._twins)
-        shared = _summed(beyond, places, training)
-        advantages = segments.normalised(beyond, places, every, training.normalise, summed=shared)
-        clips = training.clips if isinstance(training.clips, tuple) else (training.clips,) * 4
-        samples = Samples.of(kept, places, advantages, earned.returns, segments.clip_ranges(places, clips))
-        if self._replaying is not None and not imitates:
-            scale = _summed(earned.advantages, places, training)  # stored rows have no twins
-            stored = self._replaying.samples(len(samples), iteration, self._paid, clips, scale)
-            samples = samples if stored is None else samples.with_stored(stored)
+        training = self.settings.training
+        samples = self.experience.samples(kept, iteration, imitates, None if imitates else self._replaying)
         learning = Learning(self.network, self.optimiser, training)
         for group in self.optimiser.param_groups:
             group["lr"] = self._rate(iteration, imitates)
@@ -216,28 +137,6 @@ class VectorLearner:
             return learning.imitate(samples, drawing, training.imitation.epochs)
         first = training.imitation.iterations
         return learning.improve(samples, drawing, critic_only=iteration < first + training.critic_first)
-
-    def _novelty(self, kept: Collected) -> NDArray[np.float64]:  # (steps, rows)
-        """Return what is paid for having come to something new, and learn of it."""
-        if self.curiosity is None:
-            return np.zeros(kept.rewards.shape)
-        reached = torch.from_numpy(np.concatenate([kept.features[1:], kept.after[None]])).flatten(0, 1)
-        goes_on = torch.from_numpy(~(kept.terminated | kept.truncated)).flatten()
-        normal = self.network.normalised(reached)
-        paid = torch.where(goes_on, self.curiosity.reward(normal), 0.0)
-        self.curiosity.learn(normal, goes_on)
-        found: NDArray[np.float64] = paid.double().numpy().reshape(kept.rewards.shape)
-        return found
-
-    def _paid(
-        self, reached: NDArray[np.float32], rewards: NDArray[np.float64], goes_on: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:  # (steps,)
-        """Return what is learned from of a stored episode's rewards; see `rolf_adapters.ppo.vector.reanalysis.Paid`."""
-        paid = rewards * self.reward_scale
-        if self.curiosity is None:
-            return paid
-        new = self.curiosity.reward(self.network.normalised(torch.from_numpy(reached)))
-        return paid + np.where(goes_on, new.double().numpy(), 0.0)
 
     def _rate(self, iteration: int, imitates: bool) -> float:
         training = self.settings.training
@@ -259,19 +158,6 @@ class VectorLearner:
             schedule=training.schedule,
         )
 
-    def _row_seeds(self, *names: str | int) -> list[int]:
-        first = parallel.rank() * self._share
-        return [seeds.number(self.seed, *names, row // self._twins) for row in range(first, first + self._share)]
-
-    def _chosen(self, iteration: int) -> list[str]:
-        """Return the variant of each row of all processes; none where the environment chooses."""
-        found = self.choosing.chosen(self.settings.rollout.rows // self._twins, iteration)
-        return [each for each in found for _ in range(self._twins)]
-
-    def _options(self, chosen: Sequence[str]) -> dict[str, Any] | None:
-        first = parallel.rank() * self._share
-        return {"variants": [*chosen[first : first + self._share]]} if chosen else None
-
     # ---- evaluation
 
     def evaluate(self, iteration: int) -> Mapping[str, float]:
@@ -280,7 +166,7 @@ class VectorLearner:
         world, rows = self.settings.environment, self.settings.rollout.evaluation_rows
         if self._tests is None:
             self._tests = self._collecting(made(world.id, rows, world.kwargs))
-        known = tuple(variants_of(world.id, world.test_split)) if world.test_split else self.choosing.known
+        known = tuple(variants_of(world.id, world.test_split)) if world.test_split else self.experience.choosing.known
         chosen = [seeds.number(self.seed, "evaluation", row) for row in range(rows)]
         played = self._played(self._tests, [known[row % len(known)] for row in range(rows)] if known else [], chosen)
         told = of_episodes([tuple(each) for each in played], 0)
@@ -312,10 +198,11 @@ class VectorLearner:
 
     def state(self) -> State:
         """See `rolf_adapters.ppo.learner.Learner.state`."""
-        values = {"reward_scale": self.reward_scale, "choosing": self.choosing.state()}
+        experience = self.experience
+        values = {"reward_scale": experience.reward_scale, "choosing": experience.choosing.state()}
         state = state_of(self.network, self.optimiser, values)
-        if self.curiosity is not None:
-            curious = self.curiosity.state()
+        if experience.curiosity is not None:
+            curious = experience.curiosity.state()
             state.tensors.update({f"curiosity/{name}": each for name, each in curious.tensors.items()})
             state.values["curiosity"] = curious.values
         if self._distilling is not None:
@@ -328,7 +215,8 @@ class VectorLearner:
 
     def load(self, state: State) -> None:
         """See `rolf_adapters.ppo.learner.Learner.load`."""
-        if (self.curiosity is not None) != ("curiosity" in state.values):
+        experience = self.experience
+        if (experience.curiosity is not None) != ("curiosity" in state.values):
             raise ValueError("the state is of a learner with curiosity and this is one without, or the other way round")
         check(state, self.network)
         replaying = self._replayed()
@@ -339,12 +227,12 @@ class VectorLearner:
         if replaying is not None:
             replaying.load(state.values["replay"][parallel.rank()])
         values = loaded(state, self.network, self.optimiser)
-        if self.curiosity is not None:
-            self.curiosity.load(State(named(state, "curiosity"), values["curiosity"]))
+        if experience.curiosity is not None:
+            experience.curiosity.load(State(named(state, "curiosity"), values["curiosity"]))
         if self._distilling is not None:
             self._distilling.load(values["distillation"])
-        self.reward_scale = float(values["reward_scale"])
-        self.choosing.load(values["choosing"])
+        experience.reward_scale = float(values["reward_scale"])
+        experience.choosing.load(values["choosing"])
 
     def close(self) -> None:
         """See `rolf_adapters.ppo.learner.Learner.close`."""
@@ -358,13 +246,6 @@ class VectorLearner:
 def build(settings: Settings, *, seed: int) -> VectorLearner:
     """Return the learner that settings and a seed make."""
     return VectorLearner(settings, seed)
-
-
-def _summed(advantages: NDArray[np.float64], places: NDArray[np.int64], training: Training) -> NDArray[np.float64]:
-    """Return `segments.sums` of all steps of all processes."""
-    sums = segments.sums(advantages, places, np.ones(places.shape, np.bool_), training.normalise)
-    found: NDArray[np.float64] = parallel.summed(torch.from_numpy(sums)).numpy()
-    return found
 
 
 def layout_of(policy: Policy) -> Layout | None:

@@ -132,7 +132,7 @@ def test_torchs_own_random_numbers_are_left_alone(opened: Any) -> None:
 def test_a_loss_that_is_no_number_is_told_and_nothing_learned(opened: Any) -> None:
     """The loop goes back to the last good checkpoint, so the error must be the one that it waits for."""
     learner = opened(guessing(nothing_at=3).model_copy(update={"reward": Reward(normalise=False)}))
-    learner.reward_scale = 1.0
+    learner.experience.reward_scale = 1.0
     before = copy.deepcopy(learner.state())
     with pytest.raises(Diverged, match="nan"):
         learner.iterate(0)
@@ -167,20 +167,20 @@ def test_spaces_that_it_cannot_use_are_refused() -> None:
 def test_variants_are_of_the_split_and_change(opened: Any) -> None:
     """Whoever trains on ``fit`` never meets what validates."""
     learner = opened(line().model_copy(update={"rollout": Rollout(rows=4, steps=20, statistics=20)}))
-    seen = [learner.choosing.chosen(4, iteration) for iteration in range(3)]
+    seen = [learner.experience.choosing.chosen(4, iteration) for iteration in range(3)]
     assert len({each for chosen in seen for each in chosen}) > 8
     from linegym.splits import named
 
     allowed = {variant.id for variant in named("fit")}
     assert {each for chosen in seen for each in chosen} <= allowed
-    assert seen[1] == learner.choosing.chosen(4, 1)
+    assert seen[1] == learner.experience.choosing.chosen(4, 1)
 
 
 def test_what_was_chosen_is_told_by_family_and_level(opened: Any) -> None:
     """The orchestrator decides among 12 groups and not among 6 650 variants, each of which it would have to try."""
     learner = opened(line())
-    chosen = learner.choosing.chosen(12, 0)
-    told = learner.choosing.told(chosen)
+    chosen = learner.experience.choosing.chosen(12, 0)
+    told = learner.experience.choosing.told(chosen)
     assert set(told) == {
         f"variants/{family}:{level}" for family in ("sensor", "network", "load") for level in range(1, 5)
     }
@@ -193,7 +193,7 @@ def test_twins_play_the_same_episode_and_count_against_each_other(opened: Any) -
     rollout = Rollout(rows=4, steps=20, statistics=20, evaluation_rows=2, twins=2)
     learner = opened(line().model_copy(update={"rollout": rollout}))
     learner.iterate(0)
-    kept = learner._collector._kept
+    kept = learner.experience.collector._kept
     shown, acted = kept.features[:, :, : learner.spaces.observation], kept.actions[:, :, 0]
     for first in (0, 2):
         apart = (acted[:, first] != acted[:, first + 1]).argmax()

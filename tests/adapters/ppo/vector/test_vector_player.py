@@ -48,7 +48,9 @@ def test_plays_a_line_tick_by_tick_as_it_was_trained(kwargs: dict[str, Any], wai
     learner = build(settings, seed=0)
     learner.iterate(0)
     learner.network.sharpen(50.0)
-    collected = learner._collector.collect(learner.network, 100, [5, 6], options={"variants": [*IDS]}, once=True)
+    collected = learner.experience.collector.collect(
+        learner.network, 100, [5, 6], options={"variants": [*IDS]}, once=True
+    )
     wanted = {each.row: each.total for each in collected.episodes}
     policy = Player(settings, learner.state())
     learner.close()

@@ -112,9 +112,9 @@ def test_the_edges_of_a_row_are_those_of_an_environment_of_its_own(tmp_path: Pat
             episode = buffer.episode(number)
             iteration, row = divmod(episode.timestamp // 40, 4)
             variant = episode.env_id.removeprefix(f"{LINE}/")
-            assert variant == learner.choosing.chosen(4, iteration)[row]
+            assert variant == learner.experience.choosing.chosen(4, iteration)[row]
             env = gym.make(LINE, variant=variant, horizon=200, ticks_per_step=5)
-            seen, info = env.reset(seed=learner._row_seeds("rollout", iteration)[row])
+            seen, info = env.reset(seed=learner.experience.row_seeds("rollout", iteration)[row])
             heard = LineEdges(env.unwrapped)
             heard.begin(seen, info)
             for step, (action,) in enumerate(episode.actions["action"]):  # type: ignore[misc]
@@ -263,7 +263,7 @@ def test_fresh_steps_that_are_nearly_alike_do_not_blow_up_stored_ones(opened: Op
     learner.iterate(0)
     assert learner._replaying is not None
     alike = np.tile([3.0, 0.0, 1e-12], (4, 1))  # of three fresh steps a segment: their count, sum and sum of squares
-    found = learner._replaying.samples(60, 1, learner._paid, (0.2,) * 4, alike)
+    found = learner._replaying.samples(60, 1, learner.experience.paid, (0.2,) * 4, alike)
     assert found is not None
     assert np.abs(found.advantages).max() == 10
 
