@@ -1,6 +1,8 @@
 """Train, be killed by SIGKILL at random moments, go on, until it is done: `killed_training.py OUT KILLS SEED CONFIG`.
 
 One process imports everything once and forks a child for each life, so that twenty kills do not cost twenty imports.
+A life ends so many iterations after its beginning, and a random time into the next: counted by the clock alone, no life
+would come past its first iteration on a machine that has become busy since the whole training was timed.
 """
 
 from __future__ import annotations
@@ -20,46 +22,61 @@ from rolf_adapters.ppo.config import builder, checked
 from rolf_adapters.ppo.train import train
 
 
-def life(plain: dict[str, object], out: Path, moment: float | None, *, begun: bool = True) -> tuple[int, float]:
-    """Train in a child until it is done, or killed so many seconds after its training has begun, or itself has.
+def life(plain: dict[str, object], out: Path, told: int | None, wait: float = 0.0) -> tuple[int, float]:
+    """Train in a child until it is done or killed.
+
+    Args:
+        plain: the configuration.
+        out: the training's folder.
+        told: what it has told before it is killed: its beginning and then an iteration each; None: it lives.
+        wait: how long it may live on after that [s].
 
     Returns:
-        How it ended, and how long it lived from then on [s].
+        How it ended, and how long it lived after its beginning [s].
     """
-    heard, told = os.pipe()
+    heard, tell = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            os.close(heard)
             torch.set_num_threads(1)
-            train(checked(plain), out, resume=True, report=lambda news: news.message or os.write(told, b"."))
+            train(checked(plain), out, resume=True, report=lambda news: news.message or os.write(tell, b"."))
             os._exit(0)
         except BaseException:
             traceback.print_exc()
             raise
         finally:
             os._exit(1)
-    os.close(told)
-    if begun:
-        os.read(heard, 1)
+    os.close(tell)
     began = time.monotonic()
-    if moment is not None:
-        time.sleep(moment)
+    for number in range(told if told is not None else 1):
+        if not os.read(heard, 1):
+            break  # it is done, or has failed
+        if number == 0:
+            began = time.monotonic()
+    if told is not None:
+        time.sleep(wait)
         os.kill(child, signal.SIGKILL)
-    end = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os.close(heard)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - began
+    while os.read(heard, 64):
+        pass
     os.close(heard)
-    return end, time.monotonic() - began
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - began
 
 
 def main(out: str, kills: str, seed: str, plain: str) -> None:
-    """Tell how many kills hit, and which checkpoint was there after each."""
+    """Tell which checkpoint was there after each kill."""
     config, draw, count = json.loads(plain), random.Random(int(seed)), int(kills)
     builder(config["experiment"]["kind"])(checked(config), seed=0).close()  # imports all that the children need
+    iterations = config["training"]["iterations"]
     end, whole = life(config, Path(out + "-whole"), None)
     assert end == 0
     found: list[str] = []
     while len(found) < count:
-        begun = draw.random() < 0.85  # now and then it is killed before it has begun
-        end, _ = life(config, Path(out), draw.uniform(0.0, 2 * whole / (count + 1)), begun=begun)
+        # Now and then it is killed before it has begun.
+        told = 1 + draw.randint(0, 2 * iterations // (count + 1)) if draw.random() < 0.85 else 0
+        end, _ = life(config, Path(out), told, draw.uniform(0.0, 1.5 * whole / iterations))
         if end == 0:
             break
         assert end == -signal.SIGKILL, end
