@@ -261,32 +261,39 @@ class TrajectoryBuffer:
 
     # ---- drawing
 
-    def sample_episodes(self, count: int, generator: np.random.Generator, how: Sampling = UNIFORM) -> Sample:
+    def sample_episodes(
+        self, count: int, generator: np.random.Generator, how: Sampling = UNIFORM, *, first: int = 0
+    ) -> Sample:
         """Draw committed episodes with replacement; the same generator and episodes give the same.
 
         Args:
             count: How many.
             generator: Draws ``2 * count`` numbers.
             how: `Uniform`, or `Causal`: an episode weighs what its steps do together.
+            first: Number of the oldest that may be drawn. Probabilities and weights are among those from it on, as if
+                the others had been dropped.
 
         Raises:
-            ValueError: the buffer is empty, or the count no positive number.
+            ValueError: the buffer is empty, none is left from ``first`` on, or the count is no positive number.
         """
         self._store.own()
-        return draw_episodes(self._table, count, generator, how)
+        return draw_episodes(self._table.since(first), count, generator, how)
 
-    def sample_steps(self, count: int, generator: np.random.Generator, how: Sampling = UNIFORM) -> Sample:
+    def sample_steps(
+        self, count: int, generator: np.random.Generator, how: Sampling = UNIFORM, *, first: int = 0
+    ) -> Sample:
         """Draw steps of all committed episodes with replacement; otherwise as `sample_episodes`."""
         self._store.own()
-        return draw_steps(self._table, count, generator, how, self.priorities)
+        return draw_steps(self._table.since(first), count, generator, how, self.priorities)
 
-    def top_steps(self, count: int) -> list[tuple[int, int]]:
+    def top_steps(self, count: int, *, first: int = 0) -> list[tuple[int, int]]:
         """Return episode and step of the highest causal priorities, the highest first; fewer where the rest have none.
 
-        How many of them a sample holds says whether it covers what matters.
+        How many of them a sample holds says whether it covers what matters. Of the episodes from ``first`` on; raises
+        `ValueError` where there are none.
         """
         self._store.own()
-        return draw_top(self._table, count, self.priorities)
+        return draw_top(self._table.since(first), count, self.priorities)
 
     # ---- resuming
 

@@ -80,6 +80,28 @@ class Table:
         self.tree = SumTree()
         self.extend(entries)
 
+    def since(self, first: int) -> Table:
+        """Return a table of the episodes from one on, to be drawn from: as if those before it had been dropped.
+
+        Itself where none comes before it. What it costs depends on how many are left, not on how many come before.
+
+        Raises:
+            ValueError: no episode can have that number, or none has it yet.
+        """
+        if first < 0:
+            raise ValueError(f"first={first!r} is no episode's number; give 0 or more")
+        away = first - self.first
+        if away <= 0:
+            return self
+        if away >= self.count:
+            latest = self.first + self.count - 1
+            raise ValueError(f"first={first!r}: there is no such episode yet; the latest is {latest}")
+        rest = Table(self._alpha)
+        rest._rows = self.rows[away:]
+        rest.first, rest.count = first, self.count - away
+        rest.tree.rebuild(self.tree.weights[away:])
+        return rest
+
     def extend(self, entries: Iterable[Entry]) -> None:
         """Add episodes at the end; all of them, or none where the iteration fails."""
         given = [(entry.place, entry.priorities) for entry in entries]

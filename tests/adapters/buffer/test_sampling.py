@@ -76,6 +76,36 @@ def test_probabilities_and_weights_of_steps_worked_by_hand(toy: TrajectoryBuffer
     assert (abs(counts - 2_000 * expected) < 4 * spread).all(), "they are drawn as often as is said"
 
 
+def test_probabilities_and_weights_from_an_episode_on_worked_by_hand(toy: TrajectoryBuffer) -> None:
+    """With the first episode once more at the end, those from the second on have eleven steps that weigh 4, 2 and 1 of
+    7; in all there are fifteen that weigh 10. P = 0.8 · 4/7 + 0.2/11 and so on, and the weights as without `first`."""
+    toy.add(small(3, [0, 1, 0, 2], [Edge(0, 1, "a"), Edge(1, 3, "a"), Edge(0, 2, "a")]))
+    toy.commit()
+    flat = np.array([0, 0, 4, 0, 0, 0, 0, 2, 1, 0, 0])
+    expected = 0.8 * flat / 7 + 0.2 / 11
+    assert expected.sum() == pytest.approx(1)
+    drawing = generator(1)
+    sample = toy.sample_steps(2_000, drawing, Causal(share=0.2, beta=0.5), first=1)
+    assert sample.steps is not None
+    at = np.array([-1, 0, 2, 7])[sample.numbers] + sample.steps
+    assert set(sample.numbers.tolist()) == {1, 2, 3}
+    np.testing.assert_allclose(sample.probabilities, expected[at], rtol=1e-12)
+    np.testing.assert_allclose(sample.weights, np.sqrt(0.2 / 11 / expected[at]), rtol=1e-12)
+    counts = np.bincount(at, minlength=11)
+    spread = np.sqrt(2_000 * expected * (1 - expected))
+    assert (abs(counts - 2_000 * expected) < 4 * spread).all(), "they are drawn as often as is said"
+    apart = generator(1)
+    apart.random((2_000, 2))
+    assert drawing.random() == apart.random(), "nothing is drawn to be thrown away"
+    whole = np.array([0, 4, 3]) / 7 * 0.8 + 0.2 / 3
+    episodes = toy.sample_episodes(100, generator(), Causal(share=0.2, beta=1.0), first=1)
+    np.testing.assert_allclose(episodes.probabilities, whole[episodes.numbers - 1], rtol=1e-12)
+    np.testing.assert_allclose(episodes.weights, (0.2 / 3 / whole)[episodes.numbers - 1], rtol=1e-12)
+    alike = toy.sample_steps(500, generator(), first=1)
+    assert (alike.probabilities == 1 / 11).all()
+    assert set(alike.numbers.tolist()) == {1, 2, 3}
+
+
 def test_weights_undo_the_preference() -> None:
     """With beta 1 and without normalisation the expectation of what is weighed is the mean over all of it: that is what
     the N in 1/(N P) is for."""
@@ -143,9 +173,9 @@ def equal(one: Sample, other: Sample) -> bool:
     return all(np.array_equal(a, b) if a is not None else b is None for a, b in zip(one, other, strict=True))
 
 
-def draws(buffer: TrajectoryBuffer) -> list[Sample]:
+def draws(buffer: TrajectoryBuffer, **more: int) -> list[Sample]:
     return [
-        draw(200, generator(7), how)
+        draw(200, generator(7), how, **more)
         for draw in (buffer.sample_episodes, buffer.sample_steps)
         for how in (Uniform(), Causal(), Causal(share=0.01, beta=0.7))
     ]
@@ -166,6 +196,20 @@ def test_draws_depend_on_the_episodes_and_the_generator_alone(tmp_path: Path, ba
         assert all(map(equal, draws(buffer), expected))
 
 
+def test_draws_from_an_episode_on_are_those_of_a_buffer_without_the_older_ones(tmp_path: Path) -> None:
+    """Bit by bit, and so are the steps of highest priority; whatever else is stored or was dropped."""
+    with TrajectoryBuffer(tmp_path / "all", capacity=64 << 10, segment_size=16 << 10) as buffer:
+        write(buffer, 0, 100)
+        for first in (buffer.numbers.start + 1, 90, 99):
+            with TrajectoryBuffer(tmp_path / str(first)) as rest:
+                write(rest, first, 100)
+                expected = [each._replace(numbers=each.numbers + first) for each in draws(rest)]
+                assert all(map(equal, draws(buffer, first=first), expected))
+                assert buffer.top_steps(20, first=first) == [(first + at, step) for at, step in rest.top_steps(20)]
+        for first in (0, buffer.numbers.start):
+            assert all(map(equal, draws(buffer, first=first), draws(buffer)))
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [({"share": 0.0}, "share"), ({"share": 1.1}, "share"), ({"beta": -0.1}, "beta"), ({"beta": 2}, "beta")],
@@ -180,6 +224,13 @@ def test_nothing_can_be_drawn_from_nothing(tmp_path: Path, toy: TrajectoryBuffer
         empty.sample_episodes(1, generator())
     with pytest.raises(ValueError, match="draw one at least"):
         toy.sample_steps(0, generator())
+    for draw in (toy.sample_steps, toy.sample_episodes):
+        with pytest.raises(ValueError, match="first=3: there is no such episode yet; the latest is 2"):
+            draw(1, generator(), first=3)
+        with pytest.raises(ValueError, match="first=-1 is no episode's number; give 0 or more"):
+            draw(1, generator(), first=-1)
+    with pytest.raises(ValueError, match="first=3: there is no such episode yet"):
+        toy.top_steps(1, first=3)
 
 
 # ---- the sum tree

@@ -94,14 +94,9 @@ class Stored:
             return self._newest(oldest, count)
         how = Causal() if self.settings.sampler == "causal" else Uniform()
         drawing = seeds.generator(self._seed, "replay", iteration, parallel.rank())
-        parts: list[Drawn] = []
-        # What is too old is drawn again: of the rest each is as likely, beside the others, as before.
-        while sum(len(part.numbers) for part in parts) < count:
-            sample = self._buffer.sample_steps(count, drawing, how)
-            young = sample.numbers >= oldest
-            assert sample.steps is not None
-            parts.append(Drawn(sample.numbers[young], sample.steps[young], sample.weights[young]))
-        return Drawn(*(np.concatenate(columns)[:count] for columns in zip(*parts, strict=True)))
+        sample = self._buffer.sample_steps(count, drawing, how, first=oldest)
+        assert sample.steps is not None
+        return Drawn(sample.numbers, sample.steps, sample.weights)
 
     def episode(self, number: int) -> Episode:
         """Return a stored episode."""
@@ -109,13 +104,7 @@ class Stored:
 
     def covered(self, drawn: Drawn, iteration: int) -> tuple[int, int]:
         """Return how many of the steps of highest causal priority were drawn, and how many there are: 10 at most."""
-        oldest, wanted = self._oldest(iteration), TOP
-        while True:
-            found = self._buffer.top_steps(wanted)
-            top = [each for each in found if each[0] >= oldest][:TOP]
-            if len(top) == TOP or len(found) < wanted:
-                break
-            wanted *= 2
+        top = self._buffer.top_steps(TOP, first=self._oldest(iteration))
         there = set(zip(drawn.numbers.tolist(), drawn.steps.tolist(), strict=True))
         return len(there.intersection(top)), len(top)
 

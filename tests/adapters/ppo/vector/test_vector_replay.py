@@ -18,7 +18,7 @@ from guessing_world import ID
 from learner_states import same
 from together import ENVIRONMENT
 
-from rolf_adapters.buffer import TrajectoryBuffer
+from rolf_adapters.buffer import Edge, Episode, Graph, TrajectoryBuffer
 from rolf_adapters.buffer.line_edges import LineEdges
 from rolf_adapters.ppo.config import checked
 from rolf_adapters.ppo.learner import State
@@ -27,6 +27,7 @@ from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.train import train
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
 from rolf_adapters.ppo.vector.settings import Environment, Policy, Replay, Reward, Rollout, Settings, Training
+from rolf_adapters.ppo.vector.stored import Plan, Stored
 
 SHARED = Path(__file__).parents[3] / "shared"
 LINE = "linegym:LineEnv-v1"
@@ -191,12 +192,14 @@ def _told_apart(samples: Any, first: int = 0) -> dict[bytes, int]:
     return {key: first + at for at, key in enumerate(keys) if keys.count(key) == 1}
 
 
+@pytest.mark.parametrize("oldest", [8, 1])
 def test_a_replayed_step_counts_its_ratio_times_the_weight_of_the_drawing(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, oldest: int
 ) -> None:
     """Worked out from what lies on the disk: priorities are dependants times the variance of later rewards; a step is
-    drawn with .8 of its root's share and .2 by chance; the weight is the root of the least chance over its own."""
-    settings = line(sampler="causal", most=1.02)
+    drawn with .8 of its root's share and .2 by chance; the weight is the root of the least chance over its own. What is
+    too old has no share in any of it."""
+    settings = line(sampler="causal", most=1.02, oldest=oldest)
     learner = opened(settings)
     for iteration in range(2):
         learner.iterate(iteration)
@@ -206,19 +209,19 @@ def test_a_replayed_step_counts_its_ratio_times_the_weight_of_the_drawing(
     told = learner._replaying.told()  # type: ignore[union-attr]
     learner.close()
     with stored(tmp_path / "run") as buffer:
-        episodes = [buffer.episode(number) for number in range(4)]
+        episodes = [buffer.episode(number) for number in range(0 if oldest > 1 else 2, 4)]
         priorities = [_priorities(episode) for episode in episodes]
     roots = np.sqrt(np.concatenate(priorities))
     chances = 0.8 * roots / roots.sum() + 0.2 / len(roots)
     importance = np.sqrt(chances.min() / chances)
     behaviour = np.concatenate([episode.extras["logp"] for episode in episodes])
     actions = np.concatenate([episode.actions["action"][:, 0] for episode in episodes])
-    ages = np.repeat([2, 2, 1, 1], 40)
+    ages = np.repeat([2, 2, 1, 1], 40)[-len(actions) :]
     cut, age, count = 0, 0, samples.fresh
     for at in range(count, len(samples)):
         ratio = np.exp(samples.logps[at] - behaviour)
         close = np.isclose(np.minimum(ratio, 1.02) * importance, samples.weights[at], rtol=1e-5)
-        mine = close & (actions == samples.actions[at, 0]) & (np.tile(np.arange(40), 4) == samples.time[at])
+        mine = close & (actions == samples.actions[at, 0]) & (np.tile(np.arange(40), len(episodes)) == samples.time[at])
         assert mine.sum() == 1
         cut += int(ratio[mine][0] > 1.02)
         age += int(ages[mine][0])
@@ -256,6 +259,35 @@ def test_as_many_steps_are_drawn_however_and_none_is_too_old(opened: Opened, sam
     else:
         assert ages[0] == 1
         assert all(1.1 < each < 1.9 for each in ages[1:])
+
+
+class Toys:
+    """Records an episode of three steps, the first of which is the cause of the second; what hangs on it varies."""
+
+    def __init__(self) -> None:
+        self.reward = 0.0
+
+    def episodes(self, kept: Any, clock: Callable[[int, int], int]) -> Iterator[Episode]:
+        del kept
+        rewards = np.array([0.0, 0.0, self.reward])
+        yield Episode("toy", clock(0, 0), {}, {}, rewards, graph=Graph.of([Edge(0, 1, "part")]))
+
+
+def test_what_is_too_old_is_not_among_the_steps_that_should_be_covered(tmp_path: Path) -> None:
+    """However much hangs on it. Left are two episodes in each of which the first step weighs 1, and the others nothing:
+    they are drawn with .8/2 + .2/6 and .2/6."""
+    toys = Toys()
+    stored = Stored(Replay(share=0.5, oldest=2), Plan(1, 3, 0), tmp_path, 1, 0)
+    for iteration, toys.reward in enumerate((90.0, 2.0, 2.0)):
+        stored.store(toys, None, iteration)  # type: ignore[arg-type]  # a stand-in
+    drawn = stored.draw(400, 3)
+    assert drawn is not None
+    assert set(drawn.numbers.tolist()) == {1, 2}
+    assert stored.covered(drawn, 3) == (2, 2)
+    chances = np.where(drawn.steps == 0, 0.4 + 0.2 / 6, 0.2 / 6)
+    np.testing.assert_allclose(drawn.weights, np.sqrt(0.2 / 6 / chances), rtol=1e-12)
+    assert stored.draw(1, 5) is None
+    stored.close()
 
 
 def test_fresh_steps_that_are_nearly_alike_do_not_blow_up_stored_ones(opened: Opened) -> None:
@@ -317,7 +349,7 @@ def test_what_cannot_be_kept_is_said_in_a_line_and_closes_the_learner(
 @pytest.mark.timeout(400)
 def test_goes_on_bit_by_bit_after_a_break(opened: Opened, tmp_path: Path) -> None:
     """What was stored after the state is forgotten, and the same is stored and drawn again."""
-    for number, settings in enumerate((line(), line(sampler="fifo"), guessing())):
+    for number, settings in enumerate((line(oldest=2), line(sampler="fifo"), guessing())):
         whole = opened(settings, f"whole-{number}")
         told = [whole.iterate(iteration) for iteration in range(5)]
         broken = opened(settings, f"broken-{number}")
