@@ -1,29 +1,25 @@
 """Nothing is left behind: not by a thousand resets, not by sessions that are killed with -9.
 
-Run as a script this file is the warden: it adopts every orphan below it (PR_SET_CHILD_SUBREAPER), so a process that
-escaped by a double fork or `setsid` is still its child, and `wait` knows when the last one is gone.
+Run as a script this file is the warden (tests/shared/warden.py).
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warden import NOTHING, World, children, descendants, wait_for_all, warden, watch
 
-PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
-GONE_DEADLINE = 20  # [s]; what is killed goes in milliseconds, but a loaded machine may take its time
 SPARE = 40
 """What the spare shell that a supervisor keeps ready may hold of anything, or not yet, at the moment of counting.
 A leak would be at least one a reset: several times as much."""
@@ -37,17 +33,6 @@ MESS = (
 """What an agent leaves lying about."""
 
 
-def warden(what: str, count: int) -> dict[str, Any]:
-    """Run this file as the warden and return what it counted."""
-    # -P: not this folder on the path, where those that mirror the packages would pass for them.
-    done = subprocess.run(
-        [sys.executable, "-P", __file__, what, str(count)], capture_output=True, text=True, check=False, timeout=1500
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "resets",
@@ -58,11 +43,11 @@ def warden(what: str, count: int) -> dict[str, Any]:
 )
 def test_resets_leave_nothing_behind(resets: int) -> None:
     """A training run resets millions of times: one descriptor or file each, and it dies after a day."""
-    told = warden("resets", resets)
+    told = warden(__file__, "resets", resets)
     assert told["resets"] == resets
     grown = {what: count - told["before"][what] for what, count in told["after"].items()}
     assert max(grown.values()) <= SPARE, grown
-    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+    assert told["left"] == NOTHING
 
 
 @pytest.mark.slow
@@ -75,101 +60,36 @@ def test_resets_leave_nothing_behind(resets: int) -> None:
 )
 def test_killed_sessions_leave_nothing_behind(sessions: int) -> None:
     """Nobody cleans up after `kill -9`, so the kernel must: at every moment of a session's life."""
-    told = warden("kills", sessions)
+    told = warden(__file__, "kills", sessions)
     assert sum(told["killed"].values()) == sessions
     assert set(told["killed"]) == set(MOMENTS)
-    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+    assert told["left"] == NOTHING
 
 
 @pytest.mark.slow
 def test_resets_and_verdicts_on_an_image_leave_nothing_behind() -> None:
     """Each start mounts a root and each verdict a second one, for an agent that is root and makes a mess of it."""
-    told = warden("image-resets", 200)
+    told = warden(__file__, "image-resets", 200)
     grown = {what: count - told["before"][what] for what, count in told["after"].items()}
     assert max(grown.values()) <= SPARE, grown
-    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+    assert told["left"] == NOTHING
 
 
 @pytest.mark.slow
 def test_killed_verifications_leave_nothing_behind() -> None:
     """Neither the owner nor its supervisor can clean up after `kill -9`, while a verifier and its daemons run."""
-    told = warden("image-kills", 12)
+    told = warden(__file__, "image-kills", 12)
     assert told["killed"] == {"owner": 6, "supervisor": 6}
-    assert told["left"] == {"processes": [], "mounts": [], "groups": [], "files": []}
+    assert told["left"] == NOTHING
 
 
 # ---- the warden
-
-
-class World:
-    """What can be left behind outside, before and after."""
-
-    def __init__(self) -> None:
-        self._scratch = Path(os.environ["TMPDIR"])
-        self._mounts = set(self._mounted())
-        self._groups = set(self._grouped())
-        self._files = set(self._filed())
-
-    def left(self) -> dict[str, list[str]]:
-        """Return what is there now and was not before; processes were waited for."""
-        return {
-            "processes": [str(child) for child in children(os.getpid())],
-            "mounts": sorted(set(self._mounted()) - self._mounts),
-            "groups": sorted(set(self._grouped()) - self._groups),
-            "files": sorted(set(self._filed()) - self._files),
-        }
-
-    def _mounted(self) -> Iterator[str]:
-        yield from (line.split(" - ")[0].split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines())
-
-    def _grouped(self) -> Iterator[str]:
-        """Yield control groups whose owner, named in theirs, is gone; live ones belong to others on this machine."""
-        for path in Path("/sys/fs/cgroup").rglob("rolf-*"):
-            owner = re.match(r"rolf-(\d+)-", path.name)
-            if owner and not Path("/proc", owner[1]).exists():
-                yield str(path)
-
-    def _filed(self) -> Iterator[str]:
-        yield from map(str, self._scratch.iterdir())
-        yield from map(str, Path("/dev/shm").glob("rolf*"))  # others on this machine may use it too
-
-
-def children(pid: int) -> list[int]:
-    """Return the children of all threads of a process; none of what has ended meanwhile."""
-    found: list[int] = []
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                found.extend(map(int, (task / "children").read_text().split()))
-    return found
 
 
 def test_what_ends_while_it_is_looked_at_has_no_children() -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     assert children(ended.pid) == []
-
-
-def descendants(pid: int) -> list[int]:
-    found = children(pid)
-    return [*found, *(further for child in found for further in descendants(child))]
-
-
-def wait_for_all() -> None:
-    """Reap children and adopted orphans until there is none; give up at the deadline, so that the count shows them."""
-
-    def late(*_: object) -> None:
-        raise TimeoutError
-
-    signal.signal(signal.SIGALRM, late)
-    signal.alarm(GONE_DEADLINE)
-    try:
-        while True:
-            os.waitpid(-1, 0)
-    except (ChildProcessError, TimeoutError):
-        return
-    finally:
-        signal.alarm(0)
 
 
 def held(supervisor: int) -> dict[str, int]:
@@ -351,18 +271,14 @@ def main() -> None:
         do = reset if sys.argv[1] == "reset" else image_reset
         print(json.dumps(do(int(sys.argv[2]))))
         return
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    with tempfile.TemporaryDirectory() as scratch:
-        os.environ["TMPDIR"] = scratch
-        tempfile.tempdir = None
-        count = int(sys.argv[2])
-        act = {
-            "resets": lambda: do_resets(count),
-            "kills": lambda: do_kills(count),
-            "image-resets": lambda: do_resets(count, "image-reset"),
-            "image-kills": lambda: do_image_kills(count),
-        }[sys.argv[1]]
-        print(json.dumps(act()))
+    watch(
+        {
+            "resets": do_resets,
+            "kills": do_kills,
+            "image-resets": partial(do_resets, what="image-reset"),
+            "image-kills": do_image_kills,
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from termgym.errors import why
+from termgym.sandbox.processes import is_zombie
 
 _PREFIX = "rolf-"
 ROOM = "run"
@@ -248,8 +249,9 @@ def _members(path: Path) -> list[int]:
 
 
 def _alive(pid: int, started: str) -> bool:
+    """Return whether a process lives; one that nobody has collected does not (a container may have nobody who does)."""
     try:
-        return start_time(pid) == started
+        return start_time(pid) == started and not is_zombie(pid)
     except (FileNotFoundError, ProcessLookupError):
         return False
 

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from termgym import errors
-from termgym.sandbox import cgroups
+from termgym.sandbox import cgroups, strays
 from termgym.sandbox.wire import Wire
 
-_BOOT = """
+_BOOT = f"""
 import sys, types
 package = types.ModuleType("termgym")
 package.__path__ = [sys.argv[1]]
 sys.modules["termgym"] = package
-from termgym.sandbox.supervisor import main
+{strays.BOOT}
 main(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
 """
 """Starts the supervisor without termgym/__init__.py, which loads Gymnasium: it must stay small, since it forks."""
@@ -161,6 +161,7 @@ class Supervisor:
             self._process.kill()
             self._process.wait()
         if self._process.returncode:
+            strays.clear_strays()
             cgroups.clear_away(map(Path, self._traces["groups"]), self._traces["prefix"])
             if self._traces["folder"] is not None:
                 shutil.rmtree(self._traces["folder"], ignore_errors=True)

@@ -16,6 +16,7 @@ from termgym.sandbox.isolation import can_become_agent, isolate
 from termgym.sandbox.masks import make_masks
 from termgym.sandbox.rootfs import make_root, show_closed
 from termgym.sandbox.settings import Settings
+from termgym.sandbox.strays import clear_strays
 from termgym.snapshot import owners
 from termgym.snapshot import probe as probe_snapshots
 
@@ -43,6 +44,7 @@ class Premises:
         self._apart, self._no_apart = apart.make(real_root=self.real_root) if isolated else (None, None)
         self._no_stillness = stillness.probe()
         self._random_addresses = syscalls.disable_address_randomisation()
+        clear_strays()
         cgroups.remove_orphans(cgroups.parents(self.enforcement.usable))
         self.root = self._storage()
         """Where all files of the sandboxes lie."""

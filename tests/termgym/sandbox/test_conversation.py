@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from machines import python_on
+from warden import traces
 
 from termgym.errors import SandboxError, SandboxLost
 from termgym.sandbox import open_sandbox
@@ -39,11 +40,6 @@ def _until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-def _traces(pid: int) -> list[Path]:
-    """Return the control groups and folders that carry a supervisor's name."""
-    return [*Path("/sys/fs/cgroup").rglob(f"rolf-{pid}-*"), *Path("/tmp").glob(f"rolf-{pid}-*")]
 
 
 def _interrupt_after(seconds: float) -> threading.Timer:
@@ -97,12 +93,12 @@ def test_a_killed_supervisor_leaves_nothing(backend: str) -> None:
     session.step(b"setsid sleep 1235 & (setsid sleep 1235 &); echo x > f", timeout=10)
     pid, pids = sandbox._hello["pid"], sandbox._pids()
     assert len(pids) >= 3
-    assert _traces(pid) or os.getuid() != 0
+    assert traces(pid) or os.getuid() != 0
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(SandboxLost):
         sandbox.diff()
     sandbox.close()
-    assert _traces(pid) == []
+    assert traces(pid) == []
     if backend == "local" or os.getuid() == 0:  # an ordinary user has no group that knows what outlived
         assert _until(lambda: not any(Path(f"/proc/{p}/exe").exists() for p in pids))
 
@@ -159,7 +155,7 @@ def test_a_forgotten_sandbox_is_closed(sandbox: LocalSandbox) -> None:
         _drop(held)
     sandbox.digest()
     assert not Path(f"/proc/{shell}").exists()
-    assert not any(path.name.endswith(f"-{name}") for path in _traces(pid))
+    assert not any(path.name.endswith(f"-{name}") for path in traces(pid))
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -281,7 +277,7 @@ def test_an_owner_that_ends_at_any_moment_leaves_nothing(backend: str, number: s
         assert _until(lambda: _sleepers() == []), _sleepers()
         pid = said.strip()
         if pid:
-            assert _until(lambda pid=int(pid): not _traces(pid)), _traces(int(pid))  # type: ignore[misc]
+            assert _until(lambda pid=int(pid): not traces(pid)), traces(int(pid))  # type: ignore[misc]
     assert Path("/proc/self/mounts").read_text() == mounts
 
 
@@ -304,7 +300,7 @@ def test_the_supervisor_that_is_killed_at_any_moment_is_replaced() -> None:
             _use_without_end(sandbox)
         timer.join()
         sandbox.close()
-        assert _traces(pid) == []
+        assert traces(pid) == []
     last = open_sandbox("local")
     assert last.start(EMPTY).alive
     last.close()

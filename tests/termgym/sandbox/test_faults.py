@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from machines import python_on
+from warden import traces
 
 from termgym.errors import SandboxLost, SandboxUnavailable, TaskError
 from termgym.sandbox import open_sandbox
@@ -144,11 +145,6 @@ time.sleep(600)
 """
 
 
-def _traces(pid: int) -> list[Path]:
-    """Return the control groups and folders that carry a supervisor's name."""
-    return [*Path("/sys/fs/cgroup").rglob(f"rolf-{pid}-*"), *Path("/tmp").glob(f"rolf-{pid}-*")]
-
-
 @pytest.mark.parametrize("backend", ["local", "local-unsafe"])
 def test_kill_9_of_the_owner_leaves_nothing(backend: str) -> None:
     mounts = Path("/proc/self/mounts").read_text()
@@ -156,12 +152,12 @@ def test_kill_9_of_the_owner_leaves_nothing(backend: str) -> None:
     assert victim.stdout is not None
     pids = [int(word) for word in victim.stdout.readline().split()]
     assert len(pids) >= 4
-    assert _traces(pids[0]) or os.getuid() != 0
+    assert traces(pids[0]) or os.getuid() != 0
     victim.kill()
     victim.wait()
     victim.stdout.close()
     assert _until(lambda: not any(_alive(pid) for pid in pids)), [pid for pid in pids if _alive(pid)]
-    assert _until(lambda: not _traces(pids[0])), _traces(pids[0])
+    assert _until(lambda: not traces(pids[0])), traces(pids[0])
     assert Path("/proc/self/mounts").read_text() == mounts
 
 
