@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ from torch import Tensor, nn
 
 from rolf_adapters.ppo.vector.network import Network, Seen
 
+# Else its official builds keep a number of this machine in the home and send events to their maker (its Privacy.md).
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 try:
     import onnx  # noqa: F401 - torch writes with it
     import onnxruntime

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +96,11 @@ def test_wrong_names_are_refused(tmp_path: Path) -> None:
         written(network, tmp_path / "policy.onnx", action_names=("a", "b"))
     with pytest.raises(ValueError, match=r"does not end in \.onnx"):
         written(network, tmp_path / "policy.pt")
+
+
+def test_nothing_is_told_to_the_runtimes_maker(tmp_path: Path) -> None:
+    """ONNX Runtime would note a number of this machine's in the home, and a session beside other temporary files."""
+    env = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    env |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", "import rolf_adapters.ppo.vector.export"], env=env, check=True)
+    assert [each.name for each in tmp_path.rglob("*") if each.name == ".ses" or "Microsoft" in each.parts] == []
