@@ -44,12 +44,17 @@ class Supervisor:
         ours, theirs = _socket_pair()
         package = str(Path(__file__).resolve().parent.parent)
         argv = [sys.executable, "-I", "-S", "-c", _BOOT, package, str(theirs.fileno()), mode, str(os.getpid())]
-        with theirs:
-            # A session of its own: what is typed at the owner's terminal (^C, ^Z, hanging up) is the owner's business.
-            self._process = subprocess.Popen(
-                argv, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd="/", start_new_session=True
-            )
         self._wire = Wire(ours)
+        try:
+            with theirs:
+                # A session of its own: what is typed at the owner's terminal (^C, ^Z, hanging up) is the owner's
+                # business.
+                self._process = subprocess.Popen(
+                    argv, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd="/", start_new_session=True
+                )
+        except BaseException:
+            self._wire.close()
+            raise
         self._patience = patience
         self._lock = threading.Lock()
         self._machines = 0
@@ -174,12 +179,15 @@ class Supervisor:
 
 def _socket_pair() -> tuple[socket.socket, socket.socket]:
     """Return a connected pair, clear of the standard streams, whose sending end gives up in time."""
-    ends = []
-    for end in socket.socketpair():
-        with end:
-            ends.append(socket.socket(fileno=fcntl.fcntl(end.fileno(), fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)))
-    # A stopped supervisor reads nothing; the buffer of the kernel is soon full.
-    ends[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 30, 0))
+    one, other = socket.socketpair()
+    with one, other, contextlib.ExitStack() as kept:
+        ends = []
+        for end in (one, other):
+            number = fcntl.fcntl(end.fileno(), fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
+            ends.append(kept.enter_context(socket.socket(fileno=number)))
+        # A stopped supervisor reads nothing; the buffer of the kernel is soon full.
+        ends[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 30, 0))
+        kept.pop_all()
     return ends[0], ends[1]
 
 

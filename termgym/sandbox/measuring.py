@@ -42,10 +42,17 @@ class GroupMeter:
     """Reads a control group through descriptors that stay open: under two microseconds a figure."""
 
     def __init__(self, directories: Mapping[str, str], version: int) -> None:
-        memory = directories["memory"]
         self._version = version
         self._fds: list[int] = []
-        if version == 2:
+        try:
+            self._open(directories)
+        except OSError:
+            self.close()
+            raise
+
+    def _open(self, directories: Mapping[str, str]) -> None:
+        memory = directories["memory"]
+        if self._version == 2:
             self._peak = self._keep(f"{memory}/memory.peak", os.O_RDWR)
             self._cpu = self._keep(f"{memory}/cpu.stat", os.O_RDONLY)
             self._oom = self._keep(f"{memory}/memory.events", os.O_RDONLY)
@@ -55,7 +62,7 @@ class GroupMeter:
             self._cpu = self._keep(f"{directories['cpuacct']}/cpuacct.usage", os.O_RDONLY)
             self._oom = self._keep(f"{memory}/memory.oom_control", os.O_RDONLY)
             self._io = self._keep(f"{directories.get('blkio', '')}/blkio.throttle.io_service_bytes", os.O_RDONLY)
-        self._source = f"cgroup-v{version}"
+        self._source = f"cgroup-v{self._version}"
         self._cpu_before = self._cpu_ns()
         self._peak_seen: int | None = None
         self._peak_until = 0
