@@ -74,18 +74,19 @@ class Lodging:
             return self._started(task, watch, image)
 
     def _started(self, task: Task, watch: Sequence[str], image: Image | None) -> Sandbox:
-        if self.sandbox is None:
-            self.sandbox = self._open()
+        sandbox = self.sandbox
+        if sandbox is None:
+            sandbox = self.sandbox = self._open()
             self._owner = os.getpid()
         for token in self.tokens:
-            self.sandbox.forget(token)
+            sandbox.forget(token)
         self.tokens.clear()
         self._let_go()
-        self._session = self.sandbox.start(task, watch=watch, image=image)
+        self._session = sandbox.start(task, watch=watch, image=image)
         if self._bare:
             # Nothing is mounted there: the agent's home lies somewhere on the host, never in the same place twice.
             self.root = self._session.exported()["HOME"].removesuffix(HOME)
-        return self.sandbox
+        return sandbox
 
     def respawn(self) -> Session:
         """Start a new shell on the files as they are."""

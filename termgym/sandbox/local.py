@@ -92,9 +92,12 @@ class LocalSandbox:
             self._supervisor.let_go()
 
     def _ask(self, do: str, *, takes: float = 0.0, **fields: Any) -> tuple[dict[str, Any], list[int]]:
+        self._check_open()
+        return self._supervisor.request(do, takes=takes, machine=self._machine, **fields)
+
+    def _check_open(self) -> None:
         if self._closed:
             raise SandboxError("this sandbox is closed; open another")
-        return self._supervisor.request(do, takes=takes, machine=self._machine, **fields)
 
     # ---- shells
 
@@ -143,29 +146,43 @@ class LocalSandbox:
         known = self._facts.get("cgroup")
         self._facts = {"missing": self._facts.get("missing", {}), **facts}
         command, main, error, report, script, self._root_fd, self._live_fd = fds
-        cgroup = facts["cgroup"]
-        if self._meter is None or cgroup != known:  # the spare has a group of its own
-            if self._meter is not None:
-                self._meter.close()
-            self._meter = open_meter(cgroup)
         terminal = Terminal(command, main, error, report, script, facts["shell_pid"], self._wait, self.kill, self._pids)
+        cgroup = facts["cgroup"]
         try:
-            self._session = Session(terminal, watch=self._watch, output_limit=self._output_limit)
+            if self._meter is None or cgroup != known:  # the spare has a group of its own
+                self._stop_measuring()
+                self._meter = open_meter(cgroup)
+            self._session = session = Session(terminal, watch=self._watch, output_limit=self._output_limit)
         except BaseException:
             for fd in (command, main, error, report, script):
                 with contextlib.suppress(OSError):
                     os.close(fd)
             raise
-        return self._session
+        finally:
+            if self._closed:  # by another thread, which knew of none of this
+                self._let_go_of_descriptors()
+        self._check_open()
+        return session
 
     def _end_session(self) -> None:
-        if self._session is not None:
-            self._session.close()
-            self._session = None
-        for fd in (self._root_fd, self._live_fd):
+        self._hang_up()
+        root_fd, self._root_fd = self._root_fd, -1
+        live_fd, self._live_fd = self._live_fd, -1
+        for fd in (root_fd, live_fd):
             if fd >= 0:
                 os.close(fd)
-        self._root_fd = self._live_fd = -1
+
+    def _hang_up(self) -> None:
+        # Here and beside it, taken before it is closed: two threads may be closing, and a number closed twice is
+        # another's by then.
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def _stop_measuring(self) -> None:
+        meter, self._meter = self._meter, None
+        if meter is not None:
+            meter.close()
 
     def _wait(self, timeout: float) -> int | None:
         status: int | None = self._ask("wait", takes=timeout, timeout=timeout)[0]["status"]
@@ -189,9 +206,7 @@ class LocalSandbox:
         """See ``Sandbox.verify``."""
         if not os.path.isdir(verification.tests):
             raise TaskError(f"the verifier's directory {verification.tests!r} is not there (any more)")
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        self._hang_up()
         _, (output, gone) = self._ask("verify", takes=_BUILD, **requested(verification))
         try:
             heard = hear(output, gone, verification.timeout)
@@ -318,9 +333,7 @@ class LocalSandbox:
 
     def _let_go_of_descriptors(self) -> None:
         self._end_session()
-        if self._meter is not None:
-            self._meter.close()
-            self._meter = None
+        self._stop_measuring()
 
 
 __all__ = ["HOME", "LocalSandbox"]

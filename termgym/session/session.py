@@ -54,6 +54,7 @@ class Session:
         self._limit = output_limit
         self._state = Stage.IDLE
         self._alive = True
+        self._driven = self._closed = False
         self._wake = math.inf
         self._result: StepResult | None = None
         self._waiting: Sight | None = None
@@ -177,12 +178,22 @@ class Session:
 
     def drive(self) -> StepResult:
         """Drive the step that was begun to its end."""
-        while self._result is None:
-            for fd, events in self._lines.poll(max(0.0, self._wake - monotonic())):
-                self.ready(fd, events)
-            if self._result is None:
-                self.tick()
+        self._driven = True
+        try:
+            while self._result is None:
+                for fd, events in self._lines.poll(max(0.0, self._wake - monotonic())):
+                    self.ready(fd, events)
+                if self._result is None:
+                    self.tick()
+        finally:
+            self._part()
         return self._result
+
+    def _part(self) -> None:
+        """Come out of what ``close`` leaves the descriptors to."""
+        self._driven = False
+        if self._closed:
+            self._shell.close()
 
     def interrupt(self) -> bool:
         """Type ^C at what runs in this step, which then ends as any other; return whether anything could be typed.
@@ -217,13 +228,23 @@ class Session:
         self._check_alive()
         if self._state is not Stage.IDLE or self._waiting is not None:
             raise SandboxError("the shell cannot be asked for its variables while a program runs or waits for input")
-        return self._shell.exported()
+        self._driven = True
+        try:
+            return self._shell.exported()
+        finally:
+            self._part()
 
     def close(self) -> None:
-        """Hang up; may be called twice. The processes are the sandbox's to kill."""
+        """Hang up; may be called twice. The processes are the sandbox's to kill.
+
+        While another thread drives a step, that one hangs up when the step has ended: closed before, the descriptors
+        could be opened anew by others, whom the step would read from and write to.
+        """
         self._alive = False
         self._waiting = None
-        self._shell.close()
+        self._closed = True
+        if not self._driven:
+            self._shell.close()
 
     def _open(self, step: Step) -> None:
         self._check_alive()
