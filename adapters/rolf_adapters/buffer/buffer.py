@@ -302,18 +302,26 @@ class TrajectoryBuffer:
         self.commit()
         return self._store.state()
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any], *, partly: bool = False) -> int:
         """Go back to a state: episodes that came after it are removed, those dropped since are there again.
 
         Arrays that were read before stay as they are.
+
+        Args:
+            state: What `state` returned.
+            partly: Whether to go back also where some of the state's episodes are gone for good, without these.
+
+        Returns:
+            How many are gone; 0 unless ``partly``.
 
         Raises:
             ValueError: it is another buffer's state, or too old; nothing was changed.
         """
         self._must_write("load")
-        self._store.load(state)
+        gone = self._store.load(state, partly=partly)
         self._empty()
         self._reload()
+        return gone
 
     def close(self) -> None:
         """Commit and give everything back; may be called again."""

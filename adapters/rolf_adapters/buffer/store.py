@@ -225,15 +225,18 @@ class Store:
         entry = catalogue.entry(self.index, following - 1) if following > 0 else None
         return 0 if entry is None else self._segments.crc(entry.place, following - 1)
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any], *, partly: bool) -> int:
         """Go back to a state: what came after it is removed, what was dropped since is there again.
 
+        Returns:
+            How many episodes that it needs are on the disk no longer.
+
         Raises:
-            ValueError: it is a state of another buffer, or what it needs is on the disk no longer.
+            ValueError: it is a state of another buffer, or there are such episodes and ``partly`` is False.
         """
-        self._check(state)
-        old = self.extent
-        first, following = state["first"], state["next"]
+        self._check(state, partly)
+        old, following = self.extent, state["next"]
+        first = min(max(state["first"], old.kept), following)
         deletes: list[bytes] = []
         for number, entry in catalogue.entries(self.index, following, old.next):
             deletes += catalogue.deletes(self.index, number, entry)
@@ -243,7 +246,8 @@ class Store:
             first=first,
             next=following,
             segment=state["segment"],
-            offset=state["offset"],
+            offset=state["offset"] if first < following else 0,  # where nothing is left, its segment is gone too
+            kept=min(old.kept, first),
             generation=old.generation + 1,
             retained=tuple(each for each in old.retained if each[1] <= following),
         )
@@ -256,19 +260,20 @@ class Store:
             self._segments.cut(fresh.segment, fresh.offset)
         self._segments.forget()
         self._look()
+        return int(first - state["first"])
 
-    def _check(self, state: dict[str, Any]) -> None:
+    def _check(self, state: dict[str, Any], partly: bool) -> None:
         if state.get("format") != FORMAT:
             raise ValueError(f"state {state!r:.80} is none of a trajectory buffer; give what state() returned")
         first, following = state["first"], state["next"]
-        if first < self.extent.kept:
+        if first < self.extent.kept and not partly:
             raise ValueError(
                 f"the state needs episodes from {first} on, but those before {self.extent.kept} were dropped and are "
                 f"gone; a buffer keeps what the latest states={self._states} need"
             )
         if following > self.extent.next:
             raise ValueError(f"the state has {following} episodes, this buffer {self.extent.next}: it is another's")
-        if self._last_crc(following) != state["crc"]:
+        if following > self.extent.kept and self._last_crc(following) != state["crc"]:
             raise ValueError(f"episode {following - 1} is not the one of the state: it is another buffer's")
 
     def close(self) -> None:

@@ -72,6 +72,18 @@ class KeepsFiles(Protocol):
         """
 
 
+@runtime_checkable
+class GoesBack(Protocol):
+    """A learner whose files may no longer hold all of an earlier state, and that can go back to what is left of it."""
+
+    def go_back(self, state: State) -> str:
+        """Become what a good state says, which may be older than those of `KeepsFiles.keep_in`; see `Learner.load`.
+
+        Returns:
+            What is gone for good, for people; empty: nothing.
+        """
+
+
 class Diverged(ArithmeticError):
     """A loss or gradient is no finite number; the loop goes back to the last good checkpoint."""
 

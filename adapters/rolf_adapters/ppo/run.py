@@ -19,7 +19,7 @@ from rolf.variant import canonical
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.checkpoint import Checkpoint, CheckpointError, Checkpoints, difference, versions
 from rolf_adapters.ppo.config import Config, builder
-from rolf_adapters.ppo.learner import Diverged, KeepsFiles, Learner, State
+from rolf_adapters.ppo.learner import Diverged, GoesBack, KeepsFiles, Learner, State
 from rolf_adapters.ppo.metrics import METRICS, Metrics
 from rolf_adapters.ppo.reading import ConfigError
 from rolf_adapters.ppo.stages import Gates
@@ -137,7 +137,7 @@ class Run:
         parallel.gathered(None)  # nobody writes before all have read
         self.learner.close()
         self.ended = ""
-        self._take(found, found.iteration, self.rollbacks + 1)
+        self._take(found, found.iteration, self.rollbacks + 1, back=True)
         if self._metrics is not None:
             self._metrics.back(self.iteration)
         # As a checkpoint of its own: killed from here on, the training has gone back all the same.
@@ -191,11 +191,15 @@ class Run:
         for line in difference(found.versions, versions()):
             self._say(f"not the same bits are promised with other versions: {line}")
 
-    def _take(self, found: Checkpoint, iteration: int, rollbacks: int) -> None:
-        """Become what a checkpoint says."""
-        self._learner = self._built(rollbacks)
+    def _take(self, found: Checkpoint, iteration: int, rollbacks: int, *, back: bool = False) -> None:
+        """Become what a checkpoint says; back from a later one, what is left of it."""
+        learner = self._learner = self._built(rollbacks)
         try:
-            self._learner.load(found.state)
+            if back and isinstance(learner, GoesBack):
+                gone = learner.go_back(found.state)
+                self._say(*([gone] if gone else []))
+            else:
+                learner.load(found.state)
         except ValueError as error:
             raise CheckpointError(f"{str(found.path)!r} is not of this learner: {error}") from error
         self.gates.load(found.progress["gates"])

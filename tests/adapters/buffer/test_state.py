@@ -103,6 +103,56 @@ def test_the_disk_is_given_back_when_no_state_needs_it(tmp_path: Path) -> None:
         assert buffer.numbers.stop == 140, "nothing was changed"
 
 
+def test_what_is_left_of_a_state_can_be_gone_back_to(tmp_path: Path) -> None:
+    """Where that is asked for. What goes on from there comes to the bits of an undisturbed run as soon as that one has
+    dropped what is gone, too."""
+    with TrajectoryBuffer(tmp_path / "calm", **FEW) as calm:
+        write(calm, 0, 90)
+        expected = digest(calm)
+    with TrajectoryBuffer(tmp_path / "b", **FEW, states=1) as buffer:
+        write(buffer, 0, 40)
+        state = buffer.state()
+        write(buffer, 40, 55)
+        left = buffer.state()["first"]
+        assert state["first"] < left < 40
+        with pytest.raises(ValueError, match="were dropped and are gone"):
+            buffer.load(state)
+        assert buffer.load(state, partly=True) == left - state["first"]
+        assert buffer.numbers == range(left, 40)
+        assert buffer.verify() == []
+        assert all(same(buffer.episode(number), episode(number)) for number in buffer.numbers)
+        write(buffer, 40, 90)
+        assert digest(buffer) == expected
+        assert buffer.load(buffer.state(), partly=True) == 0
+    assert contents(tmp_path / "b") == contents(tmp_path / "calm")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_where_nothing_is_left_of_a_state_it_begins_again_at_its_number(tmp_path: Path, backend: str) -> None:
+    with TrajectoryBuffer(tmp_path / "b", **FEW, states=1, backend=backend) as buffer:
+        write(buffer, 0, 40)
+        old, early = buffer.state(), digest(buffer)[0]
+        write(buffer, 40, 140)
+        buffer.state()
+        assert buffer.load(old, partly=True) == len(early)
+        assert buffer.numbers == range(40, 40)
+        assert contents(buffer.folder) == {}
+    with TrajectoryBuffer(tmp_path / "b", **FEW, states=1, backend=backend) as buffer:
+        write(buffer, 40, 45)
+        state, before = buffer.state(), digest(buffer)
+        write(buffer, 45, 50)
+        assert buffer.load(state) == 0
+        assert digest(buffer) == before
+        assert buffer.numbers == range(40, 45)
+        assert buffer.verify() == []
+        with pytest.raises(ValueError, match="were dropped and are gone"):
+            buffer.load(old)
+        with pytest.raises(ValueError, match="the state has 99 episodes, this buffer 45"):
+            buffer.load(old | {"next": 99}, partly=True)
+        with pytest.raises(ValueError, match="another buffer's"):
+            buffer.load(state | {"crc": state["crc"] ^ 1}, partly=True)
+
+
 def test_the_beginning_can_be_gone_back_to(tmp_path: Path) -> None:
     """The first checkpoint of a run may be older than its first episode."""
     with TrajectoryBuffer(tmp_path / "b", segment_size=SMALL) as buffer:

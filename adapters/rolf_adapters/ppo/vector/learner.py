@@ -215,6 +215,20 @@ class VectorLearner:
 
     def load(self, state: State) -> None:
         """See `rolf_adapters.ppo.learner.Learner.load`."""
+        self._load(state, partly=False)
+
+    def go_back(self, state: State) -> str:
+        """See `rolf_adapters.ppo.learner.GoesBack.go_back`."""
+        gone = self._load(state, partly=True)
+        if not gone:
+            return ""
+        return (
+            f"{gone} episodes that were stored then have been dropped since; it goes on with what is left of them; a "
+            "larger training.replay.capacity keeps more"
+        )
+
+    def _load(self, state: State, *, partly: bool) -> int:
+        """Become what a state says; return how many stored episodes of it are gone, which is 0 unless ``partly``."""
         experience = self.experience
         if (experience.curiosity is not None) != ("curiosity" in state.values):
             raise ValueError("the state is of a learner with curiosity and this is one without, or the other way round")
@@ -224,8 +238,9 @@ class VectorLearner:
             raise ValueError("the state is of a learner that replays and this is one that does not, or the other way")
         if (self._distilling is not None) != ("distillation" in state.values):
             raise ValueError("the state is of a learner that distils and this is one that does not, or the other way")
+        gone = 0
         if replaying is not None:
-            replaying.load(state.values["replay"][parallel.rank()])
+            gone = replaying.load(state.values["replay"][parallel.rank()], partly=partly)
         values = loaded(state, self.network, self.optimiser)
         if experience.curiosity is not None:
             experience.curiosity.load(State(named(state, "curiosity"), values["curiosity"]))
@@ -233,6 +248,7 @@ class VectorLearner:
             self._distilling.load(values["distillation"])
         experience.reward_scale = float(values["reward_scale"])
         experience.choosing.load(values["choosing"])
+        return gone
 
     def close(self) -> None:
         """See `rolf_adapters.ppo.learner.Learner.close`."""

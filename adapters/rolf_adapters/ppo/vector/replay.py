@@ -138,9 +138,9 @@ class Replaying:
         """Return which episodes are stored, as plain JSON."""
         return self._stored.state()
 
-    def load(self, state: dict[str, Any]) -> None:
-        """Go back to a state; raises what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
-        self._stored.load(state)
+    def load(self, state: dict[str, Any], *, partly: bool) -> int:
+        """Go back to a state, returning and raising what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
+        return self._stored.load(state, partly=partly)
 
     def close(self) -> None:
         """Give everything back; may be called again."""

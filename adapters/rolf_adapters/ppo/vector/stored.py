@@ -114,10 +114,11 @@ class Stored:
         with self._room():
             return self._buffer.state()
 
-    def load(self, state: dict[str, Any]) -> None:
-        """Go back to a state; raises what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
-        self._buffer.load(state)
+    def load(self, state: dict[str, Any], *, partly: bool) -> int:
+        """Go back to a state, returning and raising what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
+        gone = self._buffer.load(state, partly=partly)
         self._strange = False
+        return gone
 
     def close(self) -> None:
         """Give everything back; may be called again."""

@@ -441,6 +441,30 @@ def test_going_back_takes_back_what_was_stored(tmp_path: Path) -> None:
     assert times == [iteration for iteration in range(last + 1) for _ in range(2)]
 
 
+@pytest.mark.timeout(400)
+def test_going_back_goes_on_with_what_is_left_of_what_was_stored(tmp_path: Path) -> None:
+    """The last good checkpoint may be older than all that a full buffer keeps: said in a line, and no error."""
+    config = plain(capacity=4, rows=4)
+    config["training"] |= {"iterations": 12}
+    config["logging"] |= {"checkpoints": 1}
+    gate = {"measure": "replay/age", "when": "above", "value": 1.2, "patience": 10, "then": "roll back"}
+    config |= {"stages": {"gates": [gate], "rollbacks": 1}}
+    said: list[str] = []
+    train(checked(config), tmp_path / "run", report=lambda news: said.append(news.message))
+    told = [each for each in said if "dropped since" in each]
+    assert told == [
+        "8 episodes that were stored then have been dropped since; it goes on with what is left of them; a larger "
+        "training.replay.capacity keeps more"
+    ]
+    lines = [each for each in read(tmp_path / "run" / METRICS) if "event" not in each]
+    steps = [each["replay/steps"] for each in lines if each["rollbacks"] == 1]
+    assert steps == [0, *[107] * 9]
+    with stored(tmp_path / "run") as buffer:
+        times = [buffer.episode(number).timestamp // 160 for number in buffer.numbers]
+        assert buffer.verify() == []
+    assert times == [number // 4 for number in buffer.numbers]
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_each_of_two_processes_stores_for_itself_and_goes_on(tmp_path: Path) -> None:
