@@ -61,7 +61,9 @@ class Distilling:
         self.settings = settings
         self._seed = seed
         self._score: Score = load(Spec(settings.score, settings.score)) if settings.score else lambda _, total: total
-        self._scores: dict[str, list[float]] = {}
+        self._scores: dict[str, tuple[int, float]] = {}
+        """How many of each variant there were, and their sum: every checkpoint holds them, so that they must not grow
+        with the episodes."""
 
     def learn(self, episodes: Sequence[Sequence[Any]]) -> None:
         """Take in how episodes of all processes went.
@@ -75,7 +77,8 @@ class Distilling:
                     "training.distillation compares variants, and the environment does not tell which one an episode "
                     "was of; have its info tell 'variant_id', or leave training.distillation out"
                 )
-            self._scores.setdefault(each.variant, []).append(self._score(each.variant, each.total))
+            count, total = self._scores.get(each.variant, (0, 0.0))
+            self._scores[each.variant] = count + 1, total + self._score(each.variant, each.total)
 
     def due(self, done: int) -> bool:
         """Return whether it takes place after so many iterations of PPO."""
@@ -94,8 +97,9 @@ class Distilling:
             iteration: The present one.
         """
         held = self._held(kept, iteration)
-        hard = hard_variants.hardest(self._scores, self.settings.count)
-        usual = {name: float(np.mean(self._scores[name])) for name in hard}
+        means = {name: total / count for name, (count, total) in self._scores.items()}
+        hard = hard_variants.hardest({name: [mean] for name, mean in means.items()}, self.settings.count)
+        usual = {name: means[name] for name in hard}
         best = self._managed(learning.network, collector, hard, usual, steps, iteration)
         for group in learning.optimiser.param_groups:
             group["lr"] = self.settings.learning_rate
@@ -183,13 +187,13 @@ class Distilling:
         shared = parallel.summed(torch.stack([wrong.detach(), apart.detach()]).double())
         return float(shared[0]), float(shared[1])
 
-    def state(self) -> dict[str, list[float]]:
+    def state(self) -> dict[str, dict[str, float]]:
         """Return what later distillations depend on, as plain JSON."""
-        return {name: [*scores] for name, scores in self._scores.items()}
+        return {name: {"count": count, "sum": total} for name, (count, total) in self._scores.items()}
 
-    def load(self, state: Mapping[str, Sequence[float]]) -> None:
+    def load(self, state: Mapping[str, Mapping[str, float]]) -> None:
         """Become what `state` said."""
-        self._scores = {name: [*scores] for name, scores in state.items()}
+        self._scores = {name: (int(each["count"]), each["sum"]) for name, each in state.items()}
 
 
 def _managed(kept: Collected, episode: Episode, name: str, score: float) -> Managed:

@@ -57,8 +57,9 @@ def test_takes_place_when_it_is_due_and_says_what_it_came_to(opened: Opened) -> 
     assert 0 <= told[1]["own/hard_imitated"] <= 2
     scores = learner.state().values["distillation"]
     assert set(scores) <= set(VARIANTS)
-    assert sum(map(len, scores.values())) == 16
-    assert told[3]["own/hard_score"] == pytest.approx(np.mean(sorted(np.mean(each) for each in scores.values())[:2]))
+    assert sum(each["count"] for each in scores.values()) == 16
+    means = sorted(each["sum"] / each["count"] for each in scores.values())
+    assert told[3]["own/hard_score"] == pytest.approx(np.mean(means[:2]))
 
 
 def test_what_was_better_than_usual_becomes_likelier_and_the_rest_stays(
@@ -84,7 +85,7 @@ def test_what_was_better_than_usual_becomes_likelier_and_the_rest_stays(
         assert told["own/hard_imitated"] == len(best) > 0
         assert told["own/hard_gain"] > 0
         scores = learner.state().values["distillation"]
-        assert all(each.score > np.mean(scores[each.variant]) for each in best)
+        assert all(each.score > scores[each.variant]["sum"] / scores[each.variant]["count"] for each in best)
         assert len({each.variant for each in best}) == len(best)
         gained = _likely(after, best) - _likely(before, best)
         moved[hold] = gained, _apart(before, after, held)
@@ -146,7 +147,18 @@ def test_returns_compare_by_what_chance_and_the_oracle_reach(opened: Opened) -> 
     assert known is not None
     distilling = Distilling(Distillation(every=1, score="linegym.scores:scorer"), VARIANTS, 0)
     distilling.learn([(0, VARIANTS[0], (known.chance + known.oracle) / 2, 20, float("nan"), 0.0)])
-    assert distilling.state() == {VARIANTS[0]: [pytest.approx(0.5)]}
+    assert distilling.state() == {VARIANTS[0]: {"count": 1, "sum": pytest.approx(0.5)}}
+
+
+def test_what_is_remembered_does_not_grow_with_the_episodes() -> None:
+    """A training has as many as it has rows and iterations, and all of them would be in each checkpoint."""
+    distilling = Distilling(Distillation(every=1), VARIANTS, 0)
+    for total in range(100):
+        distilling.learn([(0, name, total * at, 20, float("nan"), 0.0) for at, name in enumerate(VARIANTS)])
+    assert distilling.state() == {name: {"count": 100, "sum": at * 4950} for at, name in enumerate(VARIANTS)}
+    again = Distilling(Distillation(every=1), VARIANTS, 0)
+    again.load(distilling.state())
+    assert again.state() == distilling.state()
 
 
 def test_without_variants_there_are_no_hardest() -> None:
