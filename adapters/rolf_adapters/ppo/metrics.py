@@ -6,7 +6,8 @@ A name is ``group/name``. The groups are fixed:
 rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, timeouts; by an older policy:
            staleness (updates between the two, mean over answers), dropped (episodes of one that was too old)
 policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gradient, learning_rate,
-           clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped);
+           clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped, of
+           all that an update learns from, also again; kl and first_kl are of what was just played);
            reference_kl (divergence from what it began as, before the update), kl_weight (of it in the loss);
            stale_weight (mean of what samples of an older policy count: 1 but for chance), stale_truncated (share cut)
 value      the critic: loss, explained (share of the variance of returns)

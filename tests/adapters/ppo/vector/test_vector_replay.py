@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from rolf_adapters.ppo.train import train
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
 from rolf_adapters.ppo.vector.settings import Environment, Policy, Replay, Reward, Rollout, Settings, Training
 from rolf_adapters.ppo.vector.stored import Plan, Stored
+from rolf_adapters.ppo.vector.update import Learning
 
 SHARED = Path(__file__).parents[3] / "shared"
 LINE = "linegym:LineEnv-v1"
@@ -288,6 +290,23 @@ def test_what_is_too_old_is_not_among_the_steps_that_should_be_covered(tmp_path:
     np.testing.assert_allclose(drawn.weights, np.sqrt(0.2 / 6 / chances), rtol=1e-12)
     assert stored.draw(1, 5) is None
     stored.close()
+
+
+def test_what_is_clipped_is_counted_of_all_samples_and_the_divergence_of_fresh_ones(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if every stored step had become e times likelier during the update, and no fresh one."""
+    settings = guessing()
+    slow = settings.training.model_copy(update={"learning_rate": 1e-12})
+    learner = opened(settings.model_copy(update={"training": slow}))
+    learner.iterate(0)
+    samples = samples_of(learner, monkeypatch, 1)
+    assert (samples.fresh, len(samples)) == (80, 160)
+    moved = replace(samples, logps=samples.logps - (np.arange(160) >= 80).astype(np.float32))
+    still = torch.optim.SGD(learner.network.parameters(), lr=0.0)
+    found = Learning(learner.network, still, Training(iterations=1, epochs=2)).improve(moved, np.random.default_rng(0))
+    assert found.clips.sum(axis=1).tolist() == [2 * 80, 2 * 160]
+    assert abs(found.divergence) < 1e-6
 
 
 def test_fresh_steps_that_are_nearly_alike_do_not_blow_up_stored_ones(opened: Opened) -> None:
