@@ -138,7 +138,7 @@ class Replaying:
         """Return which episodes are stored, as plain JSON."""
         return self._stored.state()
 
-    def load(self, state: dict[str, Any], *, partly: bool) -> int:
+    def load(self, state: dict[str, Any], *, partly: bool = False) -> int:
         """Go back to a state, returning and raising what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
         return self._stored.load(state, partly=partly)
 

@@ -114,7 +114,7 @@ class Stored:
         with self._room():
             return self._buffer.state()
 
-    def load(self, state: dict[str, Any], *, partly: bool) -> int:
+    def load(self, state: dict[str, Any], *, partly: bool = False) -> int:
         """Go back to a state, returning and raising what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
         gone = self._buffer.load(state, partly=partly)
         self._strange = False
