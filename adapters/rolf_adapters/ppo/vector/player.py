@@ -1,6 +1,6 @@
 """Player: what was learned, as a policy that ``rolf eval`` plays.
 
-``rolf eval line-v1/iid --policy rolf_adapters.ppo.vector.player:player --policy-arg run=runs/line``
+``rolf eval --split line-v1/iid --policy rolf_adapters.ppo.vector.player:player --policy-arg run=runs/line``
 """
 
 from __future__ import annotations
