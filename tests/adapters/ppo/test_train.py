@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from small_learner import SmallLearner, small_config
+from trained_files import files
 
 from rolf_adapters.ppo.checkpoint import CheckpointError, Checkpoints
 from rolf_adapters.ppo.config import checked
@@ -48,12 +49,6 @@ AHEAD = LANGUAGE | {"rollout": {**LANGUAGE["rollout"], "staleness": 1}}
 
 def trained(out: Path, *, resume: bool = False, news: list[News] | None = None, **changes: Any) -> Outcome:
     return train(checked(small_config(**changes)), out, resume=resume, report=(news or []).append)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """Return what a training has written, less the times."""
-    found = (each for each in folder.rglob("*") if each.is_file() and each.name != TIMES)
-    return {str(each.relative_to(folder)): each.read_bytes() for each in found}
 
 
 def gate(measure: str, when: str, value: float, then: str, **more: int) -> dict[str, Any]:

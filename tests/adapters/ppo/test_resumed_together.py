@@ -1,0 +1,58 @@
+"""A training of several processes goes on as if it had not stopped, with all that each of them keeps for itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from together import ENVIRONMENT
+from trained_files import files
+
+AHEAD = """\
+experiment: {kind: language}
+environment: {id: "file_tasks:FileTasks-v0"}
+rollout:
+  {episodes: 4, environments: 2, turns: 2, tokens: 8, window: 256, evaluation: 2, speech: {system: ""}, staleness: 1}
+reward: {limit_ends: true, per_turn: -0.02}
+policy: {model: "file_tasks:tiny", layers: 1}
+training: {iterations: 4, learning_rate: 1.0e-3, evaluate_every: 2, kl: {weight: 0.1, target: 0.01}}
+"""
+STORED = """\
+experiment: {kind: vector}
+environment: {id: "linegym:LineEnv-v1", split: "line-v1/fit", kwargs: {horizon: 12}}
+rollout: {rows: 8, steps: 12, statistics: 8, evaluation_rows: 4}
+policy: {width: 8, layout: line}
+training:
+  iterations: 4
+  evaluate_every: 2
+  replay: {share: 0.5, rows: 4}
+  distillation: {every: 1, count: 4, attempts: 2, score: "linegym.scores:scorer"}
+"""
+
+
+def train(folder: Path, out: str, *more: str) -> None:
+    command = [sys.executable, "-c", "from rolf.cli import main; main(prog_name='rolf')", "train", "c.yaml"]
+    settings = ("cluster.processes=2", "logging.checkpoint_every=1", "logging.tensorboard=false")
+    given = [word for each in settings for word in ("--set", each)]
+    done = subprocess.run(
+        [*command, "--out", out, *given, *more], capture_output=True, text=True, env=ENVIRONMENT, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("config", [AHEAD, STORED], ids=["ahead", "stored"])
+def test_two_processes_go_on_as_if_they_had_not_stopped(tmp_path: Path, config: str) -> None:
+    """Episodes that an older policy was to play are played by it; what is stored after the state is forgotten."""
+    (tmp_path / "c.yaml").write_text(config)
+    train(tmp_path, "whole")
+    train(tmp_path, "parts", "--set", "training.iterations=2")
+    train(tmp_path, "parts", "--resume")
+    parts, whole = files(tmp_path / "parts"), files(tmp_path / "whole")
+    assert parts.keys() == whole.keys()
+    different = {name for name in parts if parts[name] != whole[name]}
+    # The checkpoint that was written last by the shorter one says that this was the end.
+    assert different <= {"checkpoints/iteration-000002/manifest.json"}
