@@ -35,8 +35,8 @@ def settings() -> Settings:
     )
 
 
-@pytest.mark.nightly
-@pytest.mark.timeout(3600)
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_it_becomes_better_by_what_it_tries() -> None:
     """From demonstrations it can do about half of the tasks; what it learns beyond that, nobody has shown it."""
     learner = build(settings(), seed=0)
