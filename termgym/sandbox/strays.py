@@ -48,8 +48,10 @@ def _is_stray(pid: int) -> bool:
         parent, depth = _place(pid)
         below = depth - _place(os.getpid())[1]
         return (below == 0 and not _is_supervisor(parent)) or (below == 1 and not _is_bubblewrap(parent))
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return False  # it has ended meanwhile, or cannot be known (/proc mounted with hidepid)
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # it has ended meanwhile
+    except (PermissionError, KeyError):
+        return False  # not to be known: /proc is mounted with hidepid, or the kernel does not tell namespaces
 
 
 def _is_bubblewrap(pid: int) -> bool:
