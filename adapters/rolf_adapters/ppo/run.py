@@ -137,10 +137,13 @@ class Run:
         parallel.gathered(None)  # nobody writes before all have read
         self.learner.close()
         self.ended = ""
-        self._take(found, found.iteration, self.rollbacks + 1, back=True)
+        self._stand(found, self.rollbacks + 1)
         if self._metrics is not None:
             self._metrics.back(self.iteration)
-        # As a checkpoint of its own: killed from here on, the training has gone back all the same.
+        # As a checkpoint of its own, before the files that a learner keeps go back: killed from here on, the training
+        # has gone back all the same.
+        self._write(found.state, good=True, back=True)
+        self._take(found, back=True)
         self._write(self.learner.state(), good=True)
 
     def close(self) -> None:
@@ -166,10 +169,12 @@ class Run:
             self._learner = self._built(0)
         else:
             self._compare(found)
-            self._take(found, found.iteration, found.rollbacks)
+            back = found.progress.get("back", False)
+            self._stand(found, found.rollbacks)
+            self._take(found, back=back)
             self.ended = found.progress["ended"]
             lines = found.progress["lines"]
-            self._saved = (self.rollbacks, self.iteration)
+            self._saved = None if back else (self.rollbacks, self.iteration)
         if self._first:
             try:
                 self._metrics = Metrics(
@@ -191,9 +196,14 @@ class Run:
         for line in difference(found.versions, versions()):
             self._say(f"not the same bits are promised with other versions: {line}")
 
-    def _take(self, found: Checkpoint, iteration: int, rollbacks: int, *, back: bool = False) -> None:
-        """Become what a checkpoint says; back from a later one, what is left of it."""
-        learner = self._learner = self._built(rollbacks)
+    def _stand(self, found: Checkpoint, rollbacks: int) -> None:
+        """Be where a checkpoint was written, after so many returns."""
+        self.gates.load(found.progress["gates"])
+        self.iteration, self.rollbacks = found.iteration, rollbacks
+
+    def _take(self, found: Checkpoint, *, back: bool) -> None:
+        """Have a learner become what a checkpoint says; ``back`` from a later one, what is left of it."""
+        learner = self._learner = self._built(self.rollbacks)
         try:
             if back and isinstance(learner, GoesBack):
                 gone = learner.go_back(found.state)
@@ -202,8 +212,6 @@ class Run:
                 learner.load(found.state)
         except ValueError as error:
             raise CheckpointError(f"{str(found.path)!r} is not of this learner: {error}") from error
-        self.gates.load(found.progress["gates"])
-        self.iteration, self.rollbacks = iteration, rollbacks
 
     def _built(self, rollbacks: int) -> Learner:
         build: Callable[..., Learner] = builder(self.config.experiment.kind)
@@ -231,15 +239,17 @@ class Run:
                 ) from error
             raise
 
-    def _write(self, state: State, *, good: bool) -> None:
-        """Write a checkpoint of this moment."""
+    def _write(self, state: State, *, good: bool, back: bool = False) -> None:
+        """Write a checkpoint of this moment; ``back``: files that the learner keeps may be of a later one."""
         wrong = [name for name, tensor in state.tensors.items() if bool(torch.isnan(tensor).any())]
         if wrong:
             raise Diverged(f"{', '.join(wrong[:3])} of the learner's state holds what is no number")
         if parallel.size() > 1 and len(set(parallel.gathered(_digest(state)))) > 1:
             raise TrainingError(f"iteration {self.iteration}: the processes have come to different states")
         if self._metrics is not None:
-            progress = {"lines": self._metrics.sync(), "ended": self.ended, "gates": self.gates.state()}
+            progress = {
+                "lines": self._metrics.sync(), "ended": self.ended, "gates": self.gates.state(), "back": back
+            }  # fmt: skip
             checkpoint = Checkpoint(
                 self.iteration, self.rollbacks, good, self.config.plain(), self.config.digest, progress, state,
                 versions(), self.out,

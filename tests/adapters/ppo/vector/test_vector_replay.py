@@ -18,12 +18,13 @@ import torch
 from guessing_world import ID
 from learner_states import same
 from together import ENVIRONMENT
+from trained_files import files
 
 from rolf_adapters.buffer import Edge, Episode, Graph, TrajectoryBuffer
 from rolf_adapters.buffer.line_edges import LineEdges
 from rolf_adapters.ppo.config import checked
 from rolf_adapters.ppo.learner import State
-from rolf_adapters.ppo.metrics import METRICS, TIMES, read
+from rolf_adapters.ppo.metrics import METRICS, read
 from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.train import train
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
@@ -402,12 +403,6 @@ def plain(**replay: Any) -> dict[str, Any]:
     }
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Return what a training has written, less the times and the index, which holds when pages were written."""
-    found = (each for each in folder.rglob("*") if each.is_file() and each.name != TIMES)
-    return {str(each.relative_to(folder)): each.read_bytes() for each in found if "index-lmdb" not in each.parts}
-
-
 def killed(out: Path, kills: int, seed: int) -> list[str]:
     command = [sys.executable, str(SHARED / "killed_training.py"), str(out), str(kills), str(seed), json.dumps(plain())]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -445,6 +440,7 @@ def test_ten_kills_change_no_bit(tmp_path: Path) -> None:
     assert_whole(tmp_path / "run")
 
 
+@pytest.mark.timeout(400)
 def test_going_back_takes_back_what_was_stored(tmp_path: Path) -> None:
     """A gate rolls the training back, and the buffer with it."""
     config = plain()
@@ -458,6 +454,34 @@ def test_going_back_takes_back_what_was_stored(tmp_path: Path) -> None:
     with stored(tmp_path / "run") as buffer:
         times = [buffer.episode(number).timestamp // 160 for number in buffer.numbers]
     assert times == [iteration for iteration in range(last + 1) for _ in range(2)]
+
+
+@pytest.mark.timeout(400)
+def test_a_return_that_is_killed_in_its_middle_is_made_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The buffer has gone back, and the latest checkpoint of before, which was no good one, knows more episodes."""
+    config = plain()
+    gate = {"measure": "replay/age", "when": "above", "value": 1.2, "patience": 2, "then": "roll back"}
+    config |= {"stages": {"gates": [gate], "rollbacks": 1}}
+    with pytest.raises(TrainingError, match="has gone back 1 times"):
+        train(checked(config), tmp_path / "whole")
+
+    class Killed(BaseException):
+        pass
+
+    def killed_after(self: VectorLearner, state: State) -> str:
+        goes(self, state)
+        raise Killed
+
+    goes = VectorLearner.go_back
+    with monkeypatch.context() as patched:
+        patched.setattr(VectorLearner, "go_back", killed_after)
+        with pytest.raises(Killed):
+            train(checked(config), tmp_path / "parts")
+    with pytest.raises(TrainingError, match="has gone back 1 times"):
+        train(checked(config), tmp_path / "parts", resume=True)
+    assert files(tmp_path / "parts") == files(tmp_path / "whole")
 
 
 @pytest.mark.timeout(400)
