@@ -42,6 +42,17 @@ class Memory:
         self.between: Kept | None = None
         """Of the attention between sections."""
 
+    def narrow(self, rows: Tensor) -> None:
+        """Let all but some rows go, ``(kept,)``; something was read of each."""
+        self.cache.batch_select_indices(rows)
+        self.readers = [self.readers[row] for row in rows.tolist()]
+        if self.marked is not None:
+            self.marked = Marked(*(each[rows] for each in self.marked))
+        if self.along is not None:
+            self.along = Kept(*(each[rows] for each in self.along))
+        if self.between is not None:
+            self.between = Kept(*(each[rows] for each in self.between))
+
 
 class _Reading(NamedTuple):
     """What is being read now, for the layer that the encoder stands in front of."""

@@ -18,6 +18,9 @@ from rolf_adapters.ppo.language.policy import LanguagePolicy, padded
 from rolf_adapters.ppo.language.turns import Said, unpacked
 from rolf_adapters.ppo.learner import Diverged
 
+WORTH = 0.75
+"""Once no more than this share of the rows still speak, the others are let go: that copies what was read of them."""
+
 
 @dataclass(slots=True, eq=False)
 class Asked:
@@ -80,7 +83,10 @@ def valued(policy: LanguagePolicy, contexts: Sequence[Sequence[int]], *, rows: i
 
 
 def _answer(policy: LanguagePolicy, asked: Sequence[Asked], end: int, most: int) -> None:
-    """Say one token after another until every answer has ended; those that have are said on, and not listened to."""
+    """Say one token after another until every answer has ended.
+
+    Those that have ended are said on, and not listened to, until they are many enough to be let go.
+    """
     lengths = torch.tensor([len(each.context) for each in asked])
     ids = padded([each.context for each in asked], left=True)
     seen = (torch.arange(ids.shape[1])[None] >= ids.shape[1] - lengths[:, None]).long()
@@ -101,9 +107,12 @@ def _answer(policy: LanguagePolicy, asked: Sequence[Asked], end: int, most: int)
         going = [row for row, token in zip(going, spoken.tolist(), strict=True) if token != end]
         if not going or number == most - 1:
             return
-        ids = following
+        ids, places = following, places[:, -1:] + 1
+        if len(going) <= WORTH * len(asked):
+            rows = torch.tensor(going)
+            cache, asked, going = policy.narrowed(cache, rows), [asked[row] for row in going], list(range(len(going)))
+            ids, seen, places, noticed = ids[rows], seen[rows], places[rows], noticed[rows]
         seen = torch.cat([seen, torch.ones(len(asked), 1, dtype=torch.long)], 1)
-        places = places[:, -1:] + 1
 
 
 def _spoken(logits: Tensor, values: Tensor, asked: Sequence[Asked]) -> Tensor:

@@ -93,6 +93,19 @@ class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked wher
         output = self._body(input_ids=ids, **{"use_cache": False, **more})
         return Read(output.last_hidden_state, output.past_key_values if more.get("use_cache") else None)
 
+    def narrowed(self, cache: Any, rows: Tensor) -> Any:
+        """Return of what was read only some rows; the cache itself is used up.
+
+        Args:
+            cache: Of `read`.
+            rows: Which, in this order, ``(kept,)``.
+        """
+        if self.encoder is not None:
+            cache.narrow(rows)
+        else:
+            cache.batch_select_indices(rows)
+        return cache
+
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the scores of the next token, ``(..., vocabulary)``."""
         scores: Tensor = self._head(hidden).float() / self.temperature

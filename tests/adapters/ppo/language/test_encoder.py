@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from early_ends import end_early
 from file_tasks import tiny, words
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
@@ -23,7 +24,7 @@ from rolf_adapters.ppo.language.marks import Mark, Reader
 from rolf_adapters.ppo.language.policy import LanguagePolicy, padded
 from rolf_adapters.ppo.language.relations import Marked, looked_at, marked
 from rolf_adapters.ppo.language.settings import Environment, Policy, Reward, Rollout, Settings, Speech, Training
-from rolf_adapters.ppo.language.turns import Episode, Turn
+from rolf_adapters.ppo.language.turns import Episode, Said, Turn
 from rolf_adapters.ppo.language.word_features import IDENTITY, PLACES, SIZE, features
 
 PS = """\
@@ -246,6 +247,39 @@ def test_log_probabilities_are_those_that_the_update_finds() -> None:
     assert np.abs(again.values.detach().numpy() - np.concatenate([each.values for each in samples])).max() < 1e-5
     assert any(each.mark for each in map(Reader().read, words().convert_ids_to_tokens(said[0].ids)))
     assert np.abs(np.array(valued(found, contexts, rows=3)) - [each.values[0] for each in said]).max() < 1e-5
+
+
+def test_rows_are_let_go_of_in_all_that_is_kept() -> None:
+    found, ids = policy(), padded(rows())
+    with torch.inference_mode():
+        memory = found.read(ids, use_cache=True).cache
+    before = [memory.marked, memory.along, memory.between]
+    assert all(kept is not None and len(kept[0]) == len(ids) for kept in before)
+    last = memory.readers[-1]
+    memory.narrow(torch.tensor([len(ids) - 1]))
+    assert memory.readers == [last]
+    assert memory.cache.layers[0].keys.shape[0] == 1
+    for kept, left in zip(before, [memory.marked, memory.along, memory.between], strict=True):
+        assert all(torch.equal(one[-1:], other) for one, other in zip(kept, left, strict=True))
+
+
+def test_who_has_ended_is_let_go_and_the_others_say_what_they_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read of those that go on stays theirs: marks, words and sections too."""
+    found = policy()
+    shapes = end_early(found, monkeypatch)
+    asked = [context for context in rows() for _ in range(4)]
+    end = words().eos_token_id
+
+    def say(first: int, contexts: Sequence[list[int]]) -> list[Said]:
+        drawn = [Asked(context, np.random.default_rng(200 + first + row)) for row, context in enumerate(contexts)]
+        return answered(found, drawn, end=end, most=24, rows=len(asked))
+
+    together = say(0, asked)
+    assert min(count for count, _ in shapes) <= len(asked) // 2
+    for row, context in enumerate(asked):
+        (alone,) = say(row, [context])
+        assert alone.ids == together[row].ids
+        assert np.abs(alone.logps - together[row].logps).max() < 1e-5
 
 
 # ---- what learns, and what is kept

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from early_ends import end_early
 from file_tasks import tiny, words
 
 from rolf_adapters.ppo.language.batches import sample, scored
@@ -85,6 +86,24 @@ def test_an_answer_does_not_depend_on_its_neighbours(policy: LanguagePolicy) -> 
         assert np.abs(alone.logps - together[row].logps).max() < 1e-5
     halves = say(policy, [Asked(context, draws(row)) for row, context in enumerate(contexts())], rows=2)
     assert [each.ids for each in halves] == [each.ids for each in together]
+
+
+def test_who_has_ended_is_let_go_and_the_others_say_what_they_would(
+    policy: LanguagePolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shapes = end_early(policy, monkeypatch)
+    many = [context for context in contexts() for _ in range(4)]
+    together = say(policy, [Asked(context, draws(row)) for row, context in enumerate(many)], 30, rows=16)
+    sizes = [rows for rows, _ in shapes]
+    assert sizes[0] == 16
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] < 8
+    assert len(set(sizes)) >= 3, "more than once"
+    for row, context in enumerate(many):
+        (alone,) = say(policy, [Asked(context, draws(row))], 30)
+        assert alone.ids == together[row].ids
+        assert np.abs(alone.logps - together[row].logps).max() < 1e-5
+        assert np.abs(alone.values - together[row].values).max() < 1e-5
 
 
 def test_without_draws_the_likeliest_is_said(policy: LanguagePolicy) -> None:
