@@ -26,7 +26,8 @@ _DEADLINE = 5.0  # [s]; two looks do, but a loaded machine may take its time
 def clear_strays() -> None:
     """Kill every process of bubblewrap that a supervisor started which is gone, until there is none.
 
-    Processes of other users, or in other namespaces of pids than this process or right below it, are not looked at.
+    Those of other users are left alone, and so are those of supervisors in other namespaces of pids: of a container's
+    nothing can be known from outside.
     """
     end = time.monotonic() + _DEADLINE
     while (found := strays()) and time.monotonic() < end:
@@ -45,9 +46,10 @@ def _is_stray(pid: int) -> bool:
     try:
         if not _is_bubblewrap(pid) or os.stat(f"/proc/{pid}").st_uid != os.getuid():
             return False
-        parent, depth = _place(pid)
-        below = depth - _place(os.getpid())[1]
-        return (below == 0 and not _is_supervisor(parent)) or (below == 1 and not _is_bubblewrap(parent))
+        parent, inside = _place(pid)
+        below = len(inside) - len(_place(os.getpid())[1])
+        is_outer, is_inner = below == 0, below == 1 and inside[-1] == 1
+        return (is_outer and not _is_supervisor(parent)) or (is_inner and not _is_bubblewrap(parent))
     except (FileNotFoundError, ProcessLookupError):
         return False  # it has ended meanwhile
     except (PermissionError, KeyError):
@@ -72,12 +74,12 @@ def _command(pid: int) -> list[bytes]:
         return [b""]
 
 
-def _place(pid: int) -> tuple[int, int]:
-    """Return the parent of a process, and in how many namespaces of pids it is.
+def _place(pid: int) -> tuple[int, list[int]]:
+    """Return the parent of a process, and its pid in each of the namespaces that it is in, the innermost one's last.
 
     Raises:
         FileNotFoundError, ProcessLookupError: it has ended.
     """
     with open(f"/proc/{pid}/status", "rb") as file:
         fields = dict(line.split(b":", 1) for line in file.read().splitlines() if b":" in line)
-    return int(fields[b"PPid"]), len(fields[b"NSpid"].split())
+    return int(fields[b"PPid"]), [int(word) for word in fields[b"NSpid"].split()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -16,7 +17,7 @@ from machine_faults import kill_supervisor
 from termgym.errors import SandboxLost
 from termgym.sandbox import open_sandbox
 from termgym.sandbox.bubblewrap import LAUNCH_FDS, executable
-from termgym.sandbox.strays import clear_strays, strays
+from termgym.sandbox.strays import BOOT, clear_strays, strays
 from termgym.tasks.task import Task
 
 INFO, GO, _, OPTIONS = LAUNCH_FDS
@@ -63,14 +64,20 @@ def started(options: int, *, heard: bool) -> Iterator[subprocess.Popen[bytes]]:
             os.close(fd)
 
 
+def is_marked(process: psutil.Process) -> bool:
+    """Return whether this module has started it."""
+    try:
+        return process.environ().get("MARK") == MARKED["MARK"]
+    except psutil.Error:
+        return False
+
+
 def left_alone() -> psutil.Process:
     """Return the inner process of this module's whose outer one is gone."""
     (found,) = [
         each
-        for each in psutil.process_iter(["environ"])
-        if (each.info["environ"] or {}).get("MARK") == MARKED["MARK"]
-        and each.ppid() != os.getpid()
-        and psutil.Process(each.ppid()).name() != "bwrap"
+        for each in psutil.process_iter()
+        if is_marked(each) and each.ppid() != os.getpid() and psutil.Process(each.ppid()).name() != "bwrap"
     ]
     return found
 
@@ -147,9 +154,30 @@ def test_who_lives_and_who_is_somebody_elses_stays() -> None:
             outer.wait(20)
             forgotten = left_alone()
             clear_strays()
-            assert strays() == []
+            assert not {each.pid for each in psutil.process_iter() if is_marked(each)} & {*strays()}
             assert shell.step(b"echo here", timeout=20).exit_code == 0
             assert others.poll() is None
             assert forgotten.is_running()
             forgotten.kill()
             assert gone(forgotten)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="an ordinary user has no such namespaces of its own")
+def test_what_a_container_s_supervisor_has_started_stays() -> None:
+    """Seen from here, those are as deep in namespaces as what a supervisor out here starts is."""
+    code = f"""
+import os, subprocess  # as {BOOT!r} would
+given = os.memfd_create("options")
+os.write(given, b"--unshare-pid\\0--die-with-parent\\0--ro-bind\\0/\\0/\\0")
+os.lseek(given, 0, os.SEEK_SET)
+os.dup2(given, {OPTIONS})
+subprocess.run([{executable()!r}, "--args", "{OPTIONS}", "--", *{PROGRAM}], close_fds=False)
+"""
+    argv = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable, "-c", code]
+    with subprocess.Popen(argv, env=MARKED) as container:
+        try:
+            ours = psutil.Process(container.pid)
+            assert _until(lambda: any(each.cmdline() == PROGRAM for each in ours.children(recursive=True)))
+            assert not {each.pid for each in ours.children(recursive=True)} & {*strays()}
+        finally:
+            container.kill()
