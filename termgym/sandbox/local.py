@@ -282,14 +282,14 @@ class LocalSandbox:
 
     def begin_step(self) -> None:
         """See ``Sandbox.begin_step``."""
-        if self._meter is not None:
-            self._meter.begin(self._pids)
+        meter = self._meter  # another thread may close it
+        if meter is not None:
+            meter.begin(self._pids)
 
     def metrics(self) -> Metrics:
         """See ``Sandbox.metrics``."""
-        if self._meter is None:
-            return Metrics(None, None, None)
-        return self._meter.read(self._pids)
+        meter = self._meter  # another thread may close it
+        return Metrics(None, None, None) if meter is None else meter.read(self._pids)
 
     def diff(self) -> tuple[Change, ...]:
         """See ``Sandbox.diff``."""

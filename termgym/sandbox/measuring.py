@@ -46,7 +46,7 @@ class GroupMeter:
         self._fds: list[int] = []
         try:
             self._open(directories)
-        except OSError:
+        except BaseException:
             self.close()
             raise
 

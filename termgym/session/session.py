@@ -180,6 +180,10 @@ class Session:
         """Drive the step that was begun to its end."""
         self._driven = True
         try:
+            if self._closed and self._result is None:
+                raise SandboxError(
+                    "this session was closed, by another thread, before its step was driven; open another"
+                )
             while self._result is None:
                 for fd, events in self._lines.poll(max(0.0, self._wake - monotonic())):
                     self.ready(fd, events)

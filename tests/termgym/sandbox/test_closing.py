@@ -100,6 +100,19 @@ def test_closed_amid_a_step_of_another_thread_it_takes_nothing_from_others(sandb
     assert descriptors() == before - (not sandbox._isolated)
 
 
+def test_closed_between_its_beginning_and_its_driving_a_step_ends_with_a_word(sandbox: LocalSandbox) -> None:
+    session = sandbox.start(EMPTY)
+    session.begin(b"echo here", timeout=20)
+    session.close()
+    taken = [os.open(os.devnull, os.O_RDONLY) for _ in range(16)]  # the numbers that it had
+    try:
+        with pytest.raises(SandboxError, match="closed, by another thread, before its step was driven"):
+            session.drive()
+    finally:
+        for each in taken:
+            os.close(each)
+
+
 def test_a_group_that_cannot_be_measured_keeps_no_descriptor(tmp_path: Path) -> None:
     """Its files go with it, one after the other, where it is removed meanwhile."""
     (tmp_path / "memory.peak").write_text("0")
