@@ -240,7 +240,8 @@ class Store:
         deletes: list[bytes] = []
         for number, entry in catalogue.entries(self.index, following, old.next):
             deletes += catalogue.deletes(self.index, number, entry)
-        puts = [catalogue.put_key(number, entry) for number, entry in catalogue.entries(self.index, first, old.first)]
+        again = catalogue.entries(self.index, first, min(old.first, following))
+        puts = [catalogue.put_key(number, entry) for number, entry in again]
         fresh = replace(
             old,
             first=first,

@@ -91,7 +91,7 @@ class Table:
         if first < 0:
             raise ValueError(f"first={first!r} is no episode's number; give 0 or more")
         away = first - self.first
-        if away <= 0:
+        if away <= 0 or self.count == 0:
             return self
         if away >= self.count:
             latest = self.first + self.count - 1

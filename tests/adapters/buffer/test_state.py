@@ -216,3 +216,18 @@ def test_going_back_can_be_done_again_where_it_was_killed(
 
 def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_what_is_gone_for_good_leaves_no_key_behind(tmp_path: Path) -> None:
+    """Whoever comes again is not taken for one of those that have its number now."""
+    with TrajectoryBuffer(tmp_path / "b", **FEW, states=2) as buffer:
+        write(buffer, 0, 10)
+        state = buffer.state()
+        write(buffer, 10, 150)
+        buffer.state()
+        write(buffer, 150, 160)
+        assert buffer.numbers.start > 10, "all that the state needs is dropped, and what came after it is not"
+        buffer.load(state, partly=True)
+        write(buffer, 1_000, 1_030)  # other episodes have their numbers now
+        write(buffer, 10, 160)
+        assert buffer.verify() == []
