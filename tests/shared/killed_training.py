@@ -48,19 +48,14 @@ def life(plain: dict[str, object], out: Path, told: int | None, wait: float = 0.
         finally:
             os._exit(1)
     os.close(tell)
-    began = time.monotonic()
-    for number in range(told if told is not None else 1):
-        if not os.read(heard, 1):
-            break  # it is done, or has failed
-        if number == 0:
+    began, count = time.monotonic(), 0
+    while count != told and os.read(heard, 1):  # nothing: it is done, or has failed
+        count += 1
+        if count == 1:
             began = time.monotonic()
     if told is not None:
         time.sleep(wait)
         os.kill(child, signal.SIGKILL)
-        os.close(heard)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - began
-    while os.read(heard, 64):
-        pass
     os.close(heard)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - began
 

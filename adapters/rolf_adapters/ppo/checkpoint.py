@@ -29,8 +29,10 @@ from rolf_adapters.ppo.learner import State
 
 FORMAT = "rolf-checkpoint/1"
 LATEST, MANIFEST, TENSORS, VALUES = "LATEST", "manifest.json", "state.safetensors", "state.json"
-NAME = re.compile(r"iteration-(\d{6,})(?:-rollback-(\d+))?")
 PARTIAL = ".partial-"
+BEGUN = "-begun"
+"""Ends the name of one that is written as a return begins; the one that is written at its end takes its place."""
+NAME = re.compile(rf"iteration-(\d{{6,}})(?:-rollback-(\d+)({BEGUN})?)?")
 PACKAGES = ("rolf", "torch", "numpy", "gymnasium", "transformers")
 """Whose versions decide whether the same bits come out."""
 
@@ -62,8 +64,9 @@ class Checkpoint:
 
     @property
     def name(self) -> str:
-        """What its folder is called."""
-        return f"iteration-{self.iteration:06d}" + (f"-rollback-{self.rollbacks}" if self.rollbacks else "")
+        """What its folder is called; that of a return which has only begun has a name of its own."""
+        back = f"-rollback-{self.rollbacks}" if self.rollbacks else ""
+        return f"iteration-{self.iteration:06d}{back}" + (BEGUN if self.progress.get("back") else "")
 
 
 class Checkpoints:
@@ -156,7 +159,8 @@ class Checkpoints:
         return name if NAME.fullmatch(name) else None
 
     def _prune(self) -> None:
-        names = self.names()
+        latest = self._latest()
+        names = [each for each in self.names() if each == latest or not each.endswith(BEGUN)]
         kept = set(names[: self.keep])
         good = next((name for name in names if _is_good(self.folder / name)), None)
         for each in self.folder.glob("iteration-*"):
@@ -272,11 +276,11 @@ def _piece(path: Path, told: Mapping[str, Any]) -> bytes:
     return raw
 
 
-def _order(name: str) -> tuple[int, int]:
+def _order(name: str) -> tuple[int, int, bool]:
     """Return what checkpoints are in order by: one after a return is later than all before it."""
     found = NAME.fullmatch(name)
     assert found is not None
-    return int(found[2] or 0), int(found[1])
+    return int(found[2] or 0), int(found[1]), found[3] is None
 
 
 def _sync(folder: Path) -> None:

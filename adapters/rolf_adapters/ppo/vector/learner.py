@@ -219,7 +219,7 @@ class VectorLearner:
 
     def go_back(self, state: State) -> str:
         """See `rolf_adapters.ppo.learner.GoesBack.go_back`."""
-        gone = self._load(state, partly=True)
+        gone = sum(parallel.gathered(self._load(state, partly=True)))  # each process has its own
         if not gone:
             return ""
         return (

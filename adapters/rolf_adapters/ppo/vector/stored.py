@@ -116,7 +116,8 @@ class Stored:
 
     def load(self, state: dict[str, Any], *, partly: bool = False) -> int:
         """Go back to a state, returning and raising what `rolf_adapters.buffer.TrajectoryBuffer.load` does."""
-        gone = self._buffer.load(state, partly=partly)
+        with self._room():
+            gone = self._buffer.load(state, partly=partly)
         self._strange = False
         return gone
 
