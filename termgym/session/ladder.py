@@ -6,9 +6,10 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator, Sequence
+from time import monotonic
 from typing import NamedTuple
 
-from termgym.session.process import read_stat
+from termgym.session.process import processor_time, read_stat
 from termgym.session.terminal import Terminal
 from termgym.session.waiting import Watcher
 
@@ -30,10 +31,19 @@ KILL_SHELL = "SIGKILL shell"
 _KILL_ROUNDS = 6  # nested shells: each kill brings the next one to the foreground
 
 
+_FAIR = 0.03
+"""Processor time within which a process that can has done what a signal makes it do [s]."""
+_STARVED = 0.05
+"""From one look to the next at processes that do not get it [s]."""
+_STARVED_DEADLINE = 20.0
+"""How long they are waited for at most, in one climb [s]."""
+
+
 class Rung(NamedTuple):
     """A rung that was just stepped on."""
 
     name: str
+    """What was sent; empty: nothing, and what was sent before is waited for."""
     pause: float
     """How long to wait for its effect [s]."""
 
@@ -44,11 +54,18 @@ def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> 
     Args:
         reader: a process that waits for input outside the foreground group, to go with it; 0 if there is none.
     """
+    end = monotonic() + _STARVED_DEADLINE
+
+    def starved() -> Iterator[Rung]:
+        return _while_starved([terminal.shell_pid, *_victims(terminal, watcher, reader)], end)
+
     with contextlib.suppress(OSError):  # its input buffer is full: the next rung does without
         os.write(terminal.main_fd, b"\x03")
     yield Rung("^C", pace.interrupt)
+    yield from starved()
     if _signal(watcher.foreground(), [], signal.SIGINT):
         yield Rung("SIGINT", pace.interrupt)
+        yield from starved()
     for number, more in ((signal.SIGTERM, [signal.SIGCONT]), (signal.SIGKILL, [])):
         own_children = 0
         for _ in range(_KILL_ROUNDS if number is signal.SIGKILL else 1):
@@ -60,6 +77,7 @@ def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> 
             for each in (number, *more):
                 _signal(0, victims, each)
             yield Rung(number.name, pace.terminate if number is signal.SIGTERM else pace.kill / 2)
+            yield from starved()
     shell = read_stat(terminal.shell_pid)
     if shell is not None and shell.state == "T":
         _signal(0, [terminal.shell_pid], signal.SIGCONT)
@@ -68,6 +86,25 @@ def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> 
     yield Rung(KILL_SHELL, pace.kill)
     terminal.kill_all()
     yield Rung("kill all", pace.kill)
+
+
+def _while_starved(pids: Sequence[int], end: float) -> Iterator[Rung]:
+    """Wait for processes that would run and have no turn: on a busy machine, what was sent has not arrived yet.
+
+    Args:
+        pids: of whom.
+        end: until when at most [s, time.monotonic()].
+    """
+    had = {pid: processor_time(pid) for pid in pids}
+    while had and monotonic() < end:
+        had = {pid: before for pid, before in had.items() if _waits_for_a_turn(pid, before)}
+        if had:
+            yield Rung("", _STARVED)
+
+
+def _waits_for_a_turn(pid: int, had: float) -> bool:
+    status = read_stat(pid)
+    return status is not None and status.state == "R" and processor_time(pid) - had < _FAIR
 
 
 def put_down(pid: int) -> None:

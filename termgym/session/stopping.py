@@ -33,7 +33,8 @@ class Stopping:
         rung = next(self._rungs, None)
         if rung is None:
             return Event.KILLED
-        self._step.signals.append(rung.name)
+        if rung.name:
+            self._step.signals.append(rung.name)
         if rung.name == KILL_SHELL:
             self._step.forced = self._step.forced or Event.KILLED
         self._step.end = now + rung.pause
