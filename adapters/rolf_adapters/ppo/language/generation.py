@@ -18,7 +18,7 @@ from rolf_adapters.ppo.language.policy import LanguagePolicy, padded
 from rolf_adapters.ppo.language.turns import Said, unpacked
 from rolf_adapters.ppo.learner import Diverged
 
-WORTH = 0.75
+WORTH = 0.9
 """Once no more than this share of the rows still speak, the others are let go: that copies what was read of them."""
 
 
