@@ -44,8 +44,7 @@ def test_a_shell_that_has_no_turn_leaves_what_it_was_at_later(command: bytes) ->
     """What waits for input is ended for the next command within a tenth of a second; this one gets to it much later."""
     mine, *_, other = (*sorted(os.sched_getaffinity(0)), max(os.sched_getaffinity(0)))  # the same where there is one
     with host_session(env=dict(os.environ)) as session, hog(other) as program:
-        session.step(b"kept=7", timeout=5)
-        (shell,) = (pid for pid in children(os.getpid()) if pid != program.pid)
+        shell = int(session.step(b"kept=7; echo $$", timeout=5).stdout)
         assert session.step(command, timeout=5).event is Event.WAITING_INPUT
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {mine})
