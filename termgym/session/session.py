@@ -363,7 +363,8 @@ class Session:
         if stopped or self._step.typed:
             self._lines.drop_typeahead()
         if not self._shell.can_take_commands():
-            self._leave(Event.SHELL_EXITED)  # ``exec 10>&-`` and the like: it could not be reached any more
+            # ``exec 10>&-`` and the like: it could not be reached any more. Or it ends, and will say how.
+            self._leave(None if self._shell.watcher.ends() else Event.SHELL_EXITED)
             return
         status = self._shell.last.status
         self._finish(Event.TIMEOUT if stopped else Event.NONZERO if status else Event.DONE, status)

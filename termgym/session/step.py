@@ -182,8 +182,8 @@ class Step:
             return Finding.NOTHING, sight
         if sight.verdict is Verdict.WAITS:
             return (Finding.REPLACED if replaced else Finding.WAITS), sight
-        # It listens without having reported, has lost its command socket or is stopped.
-        return Finding.CUT_OFF, sight
+        # It listens without having reported, has lost its command socket or is stopped; or it is just ending.
+        return (Finding.GONE if shell.watcher.ends() else Finding.CUT_OFF), sight
 
     def answer(self) -> bytes | None:
         """Return what the dialogue says now that a program reads, or None."""

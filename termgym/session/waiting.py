@@ -89,6 +89,14 @@ class Watcher:
             and _is_same_file(shell, SCRIPT_FD, self._terminal.script_fd)
         )
 
+    def ends(self) -> bool:
+        """Return whether the shell is on its way out: the kernel takes its memory away before its descriptors."""
+        try:
+            with open(f"/proc/{self._terminal.shell_pid}/cmdline", "rb") as file:
+                return not file.read(1)
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
     def listens(self) -> bool:
         """Return whether the shell is blocked reading its next command."""
         return self._at_rest() and _file(self._terminal.shell_pid, 0) == self._command

@@ -1,4 +1,4 @@
-"""On a busy machine a shell may have to wait for its turn, and is not killed for that."""
+"""On a busy machine a shell may have to wait for its turn: it is not killed for that, and what it says counts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ sys.stdin.readline()
 end = time.monotonic() + float(sys.argv[2])
 while time.monotonic() < end:
     pass
+"""
+ENDS = """
+import os
+from termgym.session.host import host_session
+for _ in range(250):
+    with host_session(env=dict(os.environ)) as session:
+        result = session.step(b"set -euo pipefail; false | cat", timeout=20)
+        print(result.event.name, result.exit_code)
 """
 SECONDS = 0.7
 """What the kernel leaves to such a program in a second, less a margin (sched_rt_runtime_us)."""
@@ -59,6 +67,14 @@ def test_a_shell_that_has_no_turn_leaves_what_it_was_at_later(command: bytes) ->
             os.sched_setaffinity(0, before)
         assert (result.event, result.stdout) == (Event.DONE, b"7\n")
         assert set(result.signals) <= {"^C", "SIGINT", "SIGTERM", "SIGKILL"}
+
+
+@pytest.mark.slow
+def test_how_a_shell_ends_is_told_however_long_its_end_takes() -> None:
+    """Amid its end it has no descriptors any more, and is not taken for one that has closed them and lives."""
+    several = [subprocess.Popen([sys.executable, "-c", ENDS], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    told = [each.communicate()[0].split() for each in several]
+    assert told == [["SHELL_EXITED", "1"] * 250] * 4
 
 
 def children(pid: int) -> list[int]:
