@@ -6,13 +6,13 @@ import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from machines import python_on
+from patience import until
 
 from termgym.errors import SandboxError
 from termgym.sandbox import open_sandbox
@@ -56,13 +56,6 @@ class Elsewhere:
         return self._error
 
 
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
@@ -73,9 +66,9 @@ def test_closed_amid_a_start_of_another_thread_it_keeps_no_descriptor(sandbox: L
     sandbox.start(EMPTY)
     os.kill(sandbox._supervisor.pid, signal.SIGSTOP)
     start = Elsewhere(lambda: sandbox.start(EMPTY))
-    until(sandbox._supervisor._lock.locked)
+    assert until(sandbox._supervisor._lock.locked)
     close = Elsewhere(sandbox.close)
-    until(lambda: sandbox._closed)
+    assert until(lambda: sandbox._closed)
     os.kill(sandbox._supervisor.pid, signal.SIGCONT)
     assert isinstance(start.error(), SandboxError)
     assert close.error() is None
@@ -87,7 +80,7 @@ def test_closed_amid_a_step_of_another_thread_it_takes_nothing_from_others(sandb
     before = descriptors()
     session = sandbox.start(EMPTY)
     step = Elsewhere(lambda: session.step(b"sleep 1237", timeout=600))
-    until(lambda: any("1237" in " ".join(each.argv) for each in sandbox.processes()))
+    assert until(lambda: any("1237" in " ".join(each.argv) for each in sandbox.processes()))
     session.close()
     with ExitStack() as others:
         ends = [others.enter_context(end) for _ in range(8) for end in socket.socketpair()]

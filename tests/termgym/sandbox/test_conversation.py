@@ -9,11 +9,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from machines import python_on
+from patience import until
 from warden import traces
 
 from termgym.errors import SandboxError, SandboxLost
@@ -31,15 +32,6 @@ def sandbox() -> Iterator[LocalSandbox]:
     assert isinstance(opened, LocalSandbox)
     yield opened
     opened.close()
-
-
-def _until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def _interrupt_after(seconds: float) -> threading.Timer:
@@ -100,7 +92,7 @@ def test_a_killed_supervisor_leaves_nothing(backend: str) -> None:
     sandbox.close()
     assert traces(pid) == []
     if backend == "local" or os.getuid() == 0:  # an ordinary user has no group that knows what outlived
-        assert _until(lambda: not any(Path(f"/proc/{p}/exe").exists() for p in pids))
+        assert until(lambda: not any(Path(f"/proc/{p}/exe").exists() for p in pids))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
@@ -274,10 +266,10 @@ def test_an_owner_that_ends_at_any_moment_leaves_nothing(backend: str, number: s
         victim.send_signal(number)
         said, complaint = victim.communicate(timeout=30)
         assert "supervisor.py" not in complaint, complaint
-        assert _until(lambda: _sleepers() == []), _sleepers()
+        assert until(lambda: _sleepers() == []), _sleepers()
         pid = said.strip()
         if pid:
-            assert _until(lambda pid=int(pid): not traces(pid)), traces(int(pid))  # type: ignore[misc]
+            assert until(lambda pid=int(pid): not traces(pid)), traces(int(pid))  # type: ignore[misc]
     assert Path("/proc/self/mounts").read_text() == mounts
 
 

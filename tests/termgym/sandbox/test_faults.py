@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from machines import python_on
+from patience import until
 from warden import traces
 
 from termgym.errors import SandboxLost, SandboxUnavailable, TaskError
@@ -30,15 +30,6 @@ def sandbox() -> Iterator[Sandbox]:
     opened = open_sandbox("local")
     yield opened
     opened.close()
-
-
-def _until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 OPEN = """
@@ -156,8 +147,8 @@ def test_kill_9_of_the_owner_leaves_nothing(backend: str) -> None:
     victim.kill()
     victim.wait()
     victim.stdout.close()
-    assert _until(lambda: not any(_alive(pid) for pid in pids)), [pid for pid in pids if _alive(pid)]
-    assert _until(lambda: not traces(pids[0])), traces(pids[0])
+    assert until(lambda: not any(_alive(pid) for pid in pids)), [pid for pid in pids if _alive(pid)]
+    assert until(lambda: not traces(pids[0])), traces(pids[0])
     assert Path("/proc/self/mounts").read_text() == mounts
 
 

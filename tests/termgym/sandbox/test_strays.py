@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 from machine_faults import kill_supervisor
+from patience import until
 
 from termgym.errors import SandboxLost
 from termgym.sandbox import open_sandbox
@@ -53,7 +54,7 @@ def started(options: int, *, heard: bool) -> Iterator[subprocess.Popen[bytes]]:
         if heard:
             assert b"child-pid" in os.read(info, 4096)
             (inner,) = psutil.Process(process.pid).children()
-            assert _until(lambda: f" {GO:#x} " in Path(f"/proc/{inner.pid}/syscall").read_text())  # it reads there
+            assert until(lambda: f" {GO:#x} " in Path(f"/proc/{inner.pid}/syscall").read_text())  # it reads there
         yield process
     finally:
         for inner in psutil.Process(process.pid).children() if process.poll() is None else []:
@@ -93,17 +94,8 @@ def stray() -> Iterator[psutil.Process]:
             found.kill()
 
 
-def _until(condition: Callable[[], object], seconds: float = 10.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def gone(process: psutil.Process) -> bool:
-    return _until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+    return until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
 
 
 def test_it_waits_for_ever_and_is_found_and_ended(stray: psutil.Process) -> None:
@@ -120,7 +112,7 @@ def test_one_that_went_on_by_itself_is_ended_with_its_program() -> None:
         (inner,) = psutil.Process(outer.pid).children()
         outer.kill()
         outer.wait()
-    assert _until(inner.children)
+    assert until(inner.children)
     programs = inner.children()
     assert programs[0].cmdline() == PROGRAM
     clear_strays()
@@ -162,7 +154,7 @@ def test_who_lives_and_who_is_somebody_elses_stays() -> None:
             assert gone(forgotten)
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="an ordinary user has no such namespaces of its own")
+@pytest.mark.root  # an ordinary user has no such namespaces of its own
 def test_what_a_container_s_supervisor_has_started_stays() -> None:
     """Seen from here, those are as deep in namespaces as what a supervisor out here starts is."""
     code = f"""
@@ -177,7 +169,7 @@ subprocess.run([{executable()!r}, "--args", "{OPTIONS}", "--", *{PROGRAM}], clos
     with subprocess.Popen(argv, env=MARKED) as container:
         try:
             ours = psutil.Process(container.pid)
-            assert _until(lambda: any(each.cmdline() == PROGRAM for each in ours.children(recursive=True)))
+            assert until(lambda: any(each.cmdline() == PROGRAM for each in ours.children(recursive=True)))
             assert not {each.pid for each in ours.children(recursive=True)} & {*strays()}
         finally:
             container.kill()

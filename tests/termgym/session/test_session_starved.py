@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from warden import children
 
 from termgym.event import Event
 from termgym.session.host import host_session
@@ -75,11 +76,6 @@ def test_how_a_shell_ends_is_told_however_long_its_end_takes() -> None:
     several = [subprocess.Popen([sys.executable, "-c", ENDS], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     told = [each.communicate()[0].split() for each in several]
     assert told == [["SHELL_EXITED", "1"] * 250] * 4
-
-
-def children(pid: int) -> list[int]:
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        return [int(word) for word in file.read().split()]
 
 
 def test_one_that_is_busy_and_will_not_leave_is_killed_as_before() -> None:
