@@ -7,7 +7,7 @@ What it once managed in a hard variant it should manage every time: the best epi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 HARDEST = 500
@@ -16,24 +16,21 @@ HARDEST = 500
 Episode = TypeVar("Episode")
 
 
-def hardest(scores: Mapping[str, Sequence[float]], count: int = HARDEST) -> list[str]:
+def hardest(means: Mapping[str, float], count: int = HARDEST) -> list[str]:
     """Return the variants with the lowest mean score, the lowest first; of equal ones the name decides.
 
     Args:
-        scores: Scores of a policy's episodes in each variant, the higher the better; one without any is not judged.
+        means: Mean score of a policy's episodes in each variant that it has played, the higher the better.
         count: How many; all that were played if there are not more.
 
     Raises:
-        ValueError: a score is no number, or ``count`` is not above 0.
+        ValueError: a mean is no number, or ``count`` is not above 0.
     """
     if count < 1:
         raise ValueError(f"count={count!r} leaves no variant; give a whole number from 1")
-    means = {}
-    for variant, told in scores.items():
-        if any(math.isnan(score) for score in told):
-            raise ValueError(f"a score of {variant!r} is no number: {list(told)!r:.80}")
-        if told:
-            means[variant] = math.fsum(told) / len(told)
+    for variant, mean in means.items():
+        if math.isnan(mean):
+            raise ValueError(f"the mean score of {variant!r} is no number; see what its episodes are scored by")
     return sorted(means, key=lambda variant: (means[variant], variant))[:count]
 
 

@@ -10,24 +10,24 @@ import torch
 from rolf_adapters.ppo.hard_variants import best, hardest
 from rolf_adapters.ppo.losses import imitation_loss, possible
 
-SCORES = {"easy": [1.0, 1.0], "hard": [0.0, 0.5], "b": [0.5], "a": [0.4, 0.6], "unplayed": []}
+MEANS = {"easy": 1.0, "hard": 0.25, "b": 0.5, "a": 0.5}
 
 
 def test_the_hardest_come_first_and_names_decide_between_equals() -> None:
-    assert hardest(SCORES, 3) == ["hard", "a", "b"]
-    assert hardest(SCORES) == ["hard", "a", "b", "easy"]
+    assert hardest(MEANS, 3) == ["hard", "a", "b"]
+    assert hardest(MEANS) == ["hard", "a", "b", "easy"]
 
 
 def test_the_missions_five_hundred() -> None:
-    scores = {f"v{number:04}": [number / 1000] for number in reversed(range(1000))}
+    scores = {f"v{number:04}": number / 1000 for number in reversed(range(1000))}
     assert hardest(scores) == [f"v{number:04}" for number in range(500)]
 
 
 def test_scores_must_be_numbers() -> None:
-    with pytest.raises(ValueError, match="a score of 'a' is no number"):
-        hardest({"a": [1.0, math.nan]})
+    with pytest.raises(ValueError, match="the mean score of 'a' is no number"):
+        hardest({"a": math.nan})
     with pytest.raises(ValueError, match="count=0 leaves no variant"):
-        hardest(SCORES, 0)
+        hardest(MEANS, 0)
     with pytest.raises(ValueError, match="an episode of 'a' is no number"):
         best([("a", math.nan)], lambda each: each[0], lambda each: each[1])
 

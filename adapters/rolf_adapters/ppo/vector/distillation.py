@@ -98,7 +98,7 @@ class Distilling:
         """
         held = self._held(kept, iteration)
         means = {name: total / count for name, (count, total) in self._scores.items()}
-        hard = hard_variants.hardest({name: [mean] for name, mean in means.items()}, self.settings.count)
+        hard = hard_variants.hardest(means, self.settings.count)
         usual = {name: means[name] for name in hard}
         best = self._managed(learning.network, collector, hard, usual, steps, iteration)
         for group in learning.optimiser.param_groups:
