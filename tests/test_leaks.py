@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from warden import NOTHING, World, children, descendants, wait_for_all, warden, watch
+from warden import NOTHING, World, children, descendants, fork, wait_for_all, warden, watch
 
 SPARE = 40
 """What the spare shell that a supervisor keeps ready may hold of anything, or not yet, at the moment of counting.
@@ -159,11 +159,7 @@ def do_kills(count: int) -> dict[str, Any]:
     for number in range(count):
         moment = MOMENTS[number % len(MOMENTS)]
         read, write = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(read)
-            session(write)
-            os._exit(1)
+        pid = fork(partial(session, write))
         os.close(write)
         with os.fdopen(read) as told:
             for line in told:
@@ -250,11 +246,7 @@ def do_image_kills(count: int) -> dict[str, Any]:
     for number in range(count):
         read, write = os.pipe()
         with tempfile.TemporaryDirectory() as folder:
-            pid = os.fork()
-            if pid == 0:
-                os.close(read)
-                image_verdict(write, folder)
-                os._exit(0)
+            pid = fork(partial(image_verdict, write, folder))
             os.close(write)
             with os.fdopen(read) as told:
                 supervisor = int(told.readline())

@@ -12,10 +12,11 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from typing import Any
 
 import pytest
-from warden import NOTHING, World, children, wait_for_all, warden, watch
+from warden import NOTHING, World, children, fork, wait_for_all, warden, watch
 
 SPAN = 0.05
 """How long after a first shell is there a session is killed at most [s]; by then it has started several more."""
@@ -70,11 +71,7 @@ def do_kills(count: int) -> dict[str, Any]:
     killed = dict.fromkeys(("both", "owner", "supervisor"), 0)
     for number in range(count):
         read, write = os.pipe()
-        owner = os.fork()
-        if owner == 0:
-            os.close(read)
-            starting(write)
-            os._exit(0)
+        owner = fork(partial(starting, write))
         os.close(write)
         with os.fdopen(read) as told:
             supervisor = int(told.readline())
@@ -85,7 +82,8 @@ def do_kills(count: int) -> dict[str, Any]:
         if victim != "supervisor":
             os.kill(owner, signal.SIGKILL)
         killed[victim] += 1
-        os.waitpid(owner, 0)
+        ended = os.waitstatus_to_exitcode(os.waitpid(owner, 0)[1])
+        assert ended == (0 if victim == "supervisor" else -signal.SIGKILL), f"its owner ended with {ended}"
     subprocess.run([sys.executable, "-P", __file__, "next"], check=True)
     wait_for_all()
     return {"killed": killed, "left": world.left()}

@@ -88,9 +88,14 @@ class Shell:
             raise SandboxError(
                 f"the shell has no job control ($- is {report.flags!r}): its fd 2 must be its controlling terminal"
             )
-        self._check_sealed()
-        self.watcher.remember_shell()
-        self.lines.remember_modes()
+        try:
+            self._check_sealed()
+            self.watcher.remember_shell()
+            self.lines.remember_modes()
+        except OSError as error:
+            raise SandboxLost(
+                f"the shell (pid {self.terminal.shell_pid}) ended right after its first answer: {error}"
+            ) from error
         for fd in (self.terminal.main_fd, self.terminal.error_fd):
             self.lines.read(fd)  # a launcher's or a prompt's first words
 

@@ -16,6 +16,7 @@ from termgym.session.capture import decode
 from termgym.session.host import host_session, host_terminal
 from termgym.session.process import all_pids
 from termgym.session.session import Session
+from termgym.session.shell import Shell
 
 
 @pytest.fixture
@@ -351,6 +352,28 @@ def test_says_what_a_shell_that_does_not_start_said() -> None:
     os.kill(terminal.shell_pid, 9)
     try:
         with pytest.raises(SandboxLost, match="ended"):
+            Session(terminal)
+    finally:
+        terminal.kill_all()
+        for fd in terminal[:5]:
+            os.close(fd)
+
+
+def test_says_that_the_shell_ended_between_its_first_answer_and_what_is_looked_at_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its sandbox may be killed at any moment, and that is no missing file."""
+    terminal = host_terminal()
+    look = Shell._check_sealed
+
+    def ended_before(shell: Shell) -> None:
+        shell.kill()
+        assert terminal.wait(5) == 137
+        look(shell)
+
+    monkeypatch.setattr(Shell, "_check_sealed", ended_before)
+    try:
+        with pytest.raises(SandboxLost, match="right after its first answer"):
             Session(terminal)
     finally:
         terminal.kill_all()
