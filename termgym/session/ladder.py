@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -48,8 +48,8 @@ class Rung(NamedTuple):
     """How long to wait for its effect [s]."""
 
 
-def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> Iterator[Rung]:
-    """Step on one rung at each call; stop asking when the shell has reported.
+def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> Generator[Rung, None, None]:
+    """Step on one rung at each call; close it when the shell has reported.
 
     Args:
         reader: a process that waits for input outside the foreground group, to go with it; 0 if there is none.
@@ -82,10 +82,27 @@ def climb(terminal: Terminal, watcher: Watcher, pace: Pace, reader: int = 0) -> 
     if shell is not None and shell.state == "T":
         _signal(0, [terminal.shell_pid], signal.SIGCONT)
         yield Rung("SIGCONT shell", pace.interrupt)
+    yield from _while_writers_pause(watcher, pace.interrupt)
     _signal(0, [terminal.shell_pid], signal.SIGKILL)
     yield Rung(KILL_SHELL, pace.kill)
     terminal.kill_all()
     yield Rung("kill all", pace.kill)
+
+
+def _while_writers_pause(watcher: Watcher, pause: float) -> Iterator[Rung]:
+    """Let the shell set its terminal while nobody writes there.
+
+    Until a terminal is free the kernel has who sets its modes wait in a queue; but not who has a signal pending, as the
+    shell has by now: that one tries again and again, and where many bytes are written all the time has no luck
+    (``retry_write_wait`` in drivers/tty/tty_ioctl.c, Linux 6.3 and later).
+    """
+    writers = [each.pid for each in watcher.writers()]
+    if writers:
+        _signal(0, writers, signal.SIGSTOP)
+        try:
+            yield Rung("SIGSTOP writers", pause)
+        finally:
+            _signal(0, writers, signal.SIGCONT)
 
 
 def _while_starved(pids: Sequence[int], end: float) -> Iterator[Rung]:

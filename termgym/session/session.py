@@ -110,7 +110,7 @@ class Session:
             self._leave(None)
         elif not self._take_report():
             self._type(keys, waiting)
-            self._run()
+            self._wake = self._step.start_clock()
 
     def interests(self) -> Sequence[tuple[int, int]]:
         """Return the (fd, poll event mask) pairs to watch now: the same object for as long as they stay the same."""
@@ -284,11 +284,7 @@ class Session:
             return
         self._state = Stage.RUNNING
         self._ears.listen_for(self._step)
-        self._run()
-
-    def _run(self) -> None:
-        self._step.start_clock()
-        self._wake = self._step.next_event()
+        self._wake = self._step.start_clock()
 
     def _type(self, keys: bytes, reader: Sight) -> None:
         """Type at the pty that the program reads."""
@@ -302,6 +298,7 @@ class Session:
             if not self._shell.connected and self._state in (Stage.RUNNING, Stage.SETTLING):
                 self._wake = monotonic()  # the shell has ended, or was replaced
             return False
+        self._stop_climbing()
         if self._state is Stage.CLEARING:
             self._put_down_reader()
             self._lines.drop_typeahead()
@@ -350,6 +347,10 @@ class Session:
         now = monotonic()
         self._climb(self._stopping.step_up(now), now)
 
+    def _stop_climbing(self) -> None:
+        if self._stopping is not None:
+            self._stopping.over()
+
     def _climb(self, end: Event | None, now: float) -> None:
         """Wait for the effect of the rung that was stepped on, unless the step has come to its end."""
         self._wake = min(self._step.end, now + GLANCE_PAUSE)
@@ -374,6 +375,7 @@ class Session:
         if event is not None:
             self._step.forced = self._step.forced or event
             self._shell.kill()
+        self._stop_climbing()
         self._state = Stage.LEAVING
         self._waiting = None
         self._ears.listen_for(self._step)

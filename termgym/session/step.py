@@ -115,12 +115,13 @@ class Step:
         self._look_at = math.inf
         self._glances: list[float] = []
 
-    def start_clock(self) -> None:
-        """Let the time-outs run from now."""
+    def start_clock(self) -> float:
+        """Let the time-outs run from now; return what ``next_event`` does."""
         self.active = now = monotonic()
         self.end = now + self.timeout
         self._look_at = now + SILENCE
         self._glances = [now + each for each in reversed(GLANCES)]
+        return self.next_event()
 
     def next_event(self) -> float:
         """Return when something is due, silence provided."""

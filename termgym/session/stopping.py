@@ -39,3 +39,7 @@ class Stopping:
             self._step.forced = self._step.forced or Event.KILLED
         self._step.end = now + rung.pause
         return None if self._shell.connected else self._step.forced
+
+    def over(self) -> None:
+        """Let go on what paused for the shell to report."""
+        self._rungs.close()

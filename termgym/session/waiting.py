@@ -136,6 +136,16 @@ class Watcher:
         """Return the live processes of a group."""
         return [each for each in self._processes() if each.group == group]
 
+    def writers(self) -> list[ProcessStat]:
+        """Return the processes but the shell that have one of our two screens for their output and are not stopped."""
+        return [
+            each
+            for each in self._processes()
+            if each.pid != self._terminal.shell_pid
+            and each.state != "T"
+            and {_device(each.pid, 1), _device(each.pid, 2)} & {self._main, self._error}
+        ]
+
     def find_reader(self) -> Sight:
         """Return who waits for input, whatever has become of the shell."""
         shell = read_stat(self._terminal.shell_pid)

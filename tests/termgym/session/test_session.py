@@ -179,6 +179,22 @@ def test_kills_a_shell_that_nothing_else_stops(session: Session) -> None:
     assert not session.alive
 
 
+STATES = b"""states() { for pid; do read -r _ _ state _ <"/proc/$pid/stat"; printf %s "$state"; done; }"""
+
+
+def test_who_writes_to_the_terminal_pauses_before_the_shell_is_killed(session: Session) -> None:
+    """A shell that sets its terminal with a signal pending has no luck for as long as others write there (Linux 6.3)."""
+    session.step(STATES, timeout=5)
+    session.step(b"(trap '' INT; exec yes >&2) & on=$!; sleep 100 & held=$!; kill -STOP $held", timeout=5)
+    command = b"""trap '' INT; until [[ $(states $on) == T ]]; do :; done"""
+    result = session.step(command, timeout=0.5)
+    assert (result.event, result.exit_code) == (Event.TIMEOUT, 0)
+    assert result.signals[-1] == "SIGSTOP writers"
+    assert session.step(b"[[ $(states $on $held) == [RS]T ]]", timeout=5).exit_code == 0
+    result = session.step(b"trap '' INT; while :; do :; done", timeout=0.5)
+    assert (result.event, result.signals[-2:]) == (Event.KILLED, ("SIGSTOP writers", "SIGKILL shell"))
+
+
 def test_sets_late_output_apart(session: Session, tmp_path: Path) -> None:
     """What background jobs write between two steps belongs to neither."""
     session.step(b"(while [ ! -e go ]; do sleep 0.01; done; echo late; touch gone) & disown", timeout=5)
