@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from trained import restored
 
 from linegym import policies
 from linegym.play import play
@@ -27,9 +28,7 @@ from linegym.scores import score
 from linegym.splits import named
 from linegym.variants import Variant
 from rolf.statistics import interval, mean, paired_difference
-from rolf_adapters.ppo import checkpoint, config
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
-from rolf_adapters.ppo.vector.settings import Settings
 
 SPLITS = ("train", "validation", "iid", "unseen-template", "extrapolation", "sweep", "clean", "combination")
 EXPERT = "cusum"
@@ -55,22 +54,6 @@ class Lines(NamedTuple):
         """Return what episodes with these returns score, (lines, episodes)."""
         found = [score(line, total) for line, total in zip(self.rows, returns, strict=True)]
         return np.array(found).reshape(len(self.variants), self.episodes)
-
-
-def restored(run: Path, iterations: int | None) -> VectorLearner:
-    """Return a training as it was after so many iterations, or at its end."""
-    kept = checkpoint.Checkpoints(run / "checkpoints")
-    found = kept.newest()[0] if iterations is None else checkpoint.read(run / f"checkpoints/iteration-{iterations:06d}")
-    if found is None:
-        raise SystemExit(f"{run} holds no checkpoint; give the folder that rolf train wrote")
-    settings = config.checked(dict(found.config))
-    if not isinstance(settings, Settings):
-        raise SystemExit(
-            f"{run} is a training of kind {found.config['experiment']['kind']!r}; give one of kind 'vector'"
-        )
-    learner = build(settings, seed=0)
-    learner.load(found.state)
-    return learner
 
 
 def trained(learner: VectorLearner, lines: Lines) -> NDArray[np.float64]:
@@ -114,8 +97,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to write the table as well")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    learners = [restored(run, given.at) for run in given.runs]
-    earlier = [] if given.since is None else [restored(run, given.since) for run in given.runs]
+    learners = [restored(run, given.at, "vector", build) for run in given.runs]
+    earlier = [] if given.since is None else [restored(run, given.since, "vector", build) for run in given.runs]
     rows = []
     for split in given.splits:
         rows.append(measured(learners, earlier, split, given))

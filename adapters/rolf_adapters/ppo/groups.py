@@ -97,6 +97,6 @@ class Logging(Group):
     tensorboard: bool = True
     """Whether TensorBoard's files are written beside the JSON lines."""
     checkpoint_every: int = Field(default=10, ge=1)
-    """Iterations between two checkpoints."""
+    """Iterations between two checkpoints; there is always one after the first, which may be a warm start."""
     checkpoints: int = Field(default=3, ge=1)
     """How many are kept; the last good one is among them."""

@@ -162,7 +162,7 @@ class LanguageLearner:
     def evaluate(self, iteration: int) -> Mapping[str, float]:
         """See `Learner.evaluate`."""
         del iteration  # it is tested on the same episodes each time
-        rows = self._greedy(self._tester, self.problems.held_out(self.settings.rollout.evaluation))
+        rows = self.play(self.problems.held_out(self.settings.rollout.evaluation))
         known = [row for row in rows if row.success is not None]
         success = np.array([row.success for row in known], np.float64)
         bounds = interval(mean, success[:, None], bounds=(0.0, 1.0))
@@ -184,8 +184,12 @@ class LanguageLearner:
         Returns:
             1 for success, 0 for failure, NaN where the machine failed.
         """
-        rows = self._greedy(self._tester, problems)
+        rows = self.play(problems)
         return np.array([[np.nan if row.success is None else float(row.success)] for row in rows])
+
+    def play(self, problems: Sequence[Problem]) -> list[report.Row]:
+        """Return what becomes of problems under greedy answers, one row each, in the environments of evaluation."""
+        return self._greedy(self._tester, problems)
 
     def _greedy(self, collector: Collector, problems: Sequence[Problem]) -> list[report.Row]:
         mine = range(parallel.rank(), len(problems), parallel.size())
