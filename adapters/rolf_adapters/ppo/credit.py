@@ -24,9 +24,10 @@ CreditRule = Literal["turn", "token", "bilevel"]
 """What counts as one decision of an agent that writes.
 
 ``turn``: a turn is one decision, and all its tokens share its advantage. ``token``: each chosen token is a decision,
-and the last one of a turn is paid the turn's reward. ``bilevel``: turns are judged as by ``turn``, and what a turn was
-worth in the end (its advantage and its value) is what its last token is paid; within the turn each token is a decision.
-With token factors of 1 the first token of a turn then has the turn's own advantage.
+the last one of a turn is paid the turn's reward, and what follows it lies a turn and a token later. ``bilevel``: turns
+are judged as by ``turn``, and what a turn was worth in the end (its advantage and its value) is what its last token is
+paid; within the turn each token is a decision. With token factors of 1 the first token of a turn then has the turn's
+own advantage.
 """
 
 
@@ -154,7 +155,7 @@ def over_tokens(
         final: Value at the end; not read if the episode terminated.
         terminated: Whether the episode ended for good; False: it was cut off.
         credit: What counts as a decision.
-        discount: Worth of a reward one turn later; for ``turn`` and ``bilevel``.
+        discount: Worth of a reward one turn later.
         trace: How far surprises reach back over turns (lambda); for ``turn`` and ``bilevel``.
         token_discount: Worth of a reward one token later; for ``token`` and ``bilevel``.
         token_trace: How far surprises reach back over tokens; for ``token`` and ``bilevel``.
@@ -165,7 +166,7 @@ def over_tokens(
     """
     made = _decisions(rewards, values, chosen, turns, credit)
     if credit == "token":
-        return made.placed(made.by_token(final, terminated, token_discount, token_trace))
+        return made.placed(made.by_token(final, terminated, discount, token_discount, token_trace))
     judged = over_turns(made.earned, made.before[made.firsts], final, terminated, discount=discount, trace=trace)
     if credit == "turn":
         return made.placed(Credit(*(each.repeat(made.lasts - made.firsts + 1) for each in judged)), made.firsts)
@@ -184,11 +185,19 @@ class _Decisions(NamedTuple):
     earned: Numbers  # (T,)
     """What was paid until the next such turn."""
 
-    def by_token(self, final: float, terminated: bool, discount: float, trace: float) -> Credit:
+    def by_token(
+        self, final: float, terminated: bool, turn_discount: float, token_discount: float, trace: float
+    ) -> Credit:
         """Return what comes of each chosen token where each is a decision."""
+        for name, factor in (("discount", turn_discount), ("token_discount", token_discount), ("token_trace", trace)):
+            _share(name, factor)
         spread = np.zeros(len(self.before))
         spread[self.lasts] = self.earned
-        return over_turns(spread, self.before, final, terminated, discount=discount, trace=trace)
+        later = np.full(len(self.before), token_discount)
+        later[self.lasts] *= turn_discount
+        after = np.append(self.before[1:], 0.0 if terminated else final)
+        advantages = _accumulated(spread + later * after - self.before, later * trace)
+        return Credit(advantages, advantages + self.before)
 
     def within_turns(self, worth: Numbers, discount: float, trace: float) -> Credit:
         """Return what comes of tokens whose turns are worth so much when their last token is written."""

@@ -236,6 +236,13 @@ def test_token_credit_by_hand() -> None:
     assert found.valued.tolist() == [bool(each) for each in CHOSEN]
 
 
+def test_a_discount_of_turns_holds_between_the_tokens_of_two() -> None:
+    """With a half: 0 + 5 - 3 = 2, 1 + .5 * 4 - 5 = -2, 0 + 6 - 4 = 2, 2 + .5 * 8 - 6 = 0; within a turn half of what
+    follows reaches back, between turns a quarter."""
+    found = over_tokens(**EPISODE, credit="token", discount=0.5, token_trace=0.5)
+    assert found.advantages.tolist() == [0, 0, 1.25, -1.5, 0, 0, 2, 0, 0]
+
+
 def test_bilevel_credit_by_hand() -> None:
     """The turns were worth 8 and 10. Last tokens: 8 - 5 = 3, 10 - 6 = 4; first ones: 5 - 3 + 1.5 and 6 - 4 + 2."""
     found = over_tokens(**EPISODE, credit="bilevel", trace=0.5, token_trace=0.5)
@@ -354,9 +361,21 @@ def test_returns_before_any_discount_are_the_rewards_to_come(episode: dict[str, 
             assert found.returns[place] == pytest.approx(still, abs=1e-9)
 
 
+@given(written())
+def test_rules_agree_on_what_a_turn_is_worth_with_traces_of_1(episode: dict[str, Any]) -> None:
+    """A discount of turns is one, whatever counts as a decision."""
+    turn, token, both = (
+        over_tokens(**episode, credit=credit, discount=0.5, trace=1.0) for credit in ("turn", "token", "bilevel")
+    )
+    for other in (token, both):
+        np.testing.assert_allclose(other.returns[turn.valued], turn.returns[turn.valued], atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
+        ({"credit": "token", "discount": 1.5}, "discount=1.5 is no share"),
+        ({"credit": "token", "token_discount": -1.0}, "token_discount=-1.0 is no share"),
         ({"credit": "tokens"}, "credit='tokens' is not known; allowed are 'turn', 'token', 'bilevel'"),
         ({"chosen": [0] * 9}, "no token was chosen"),
         ({"turns": [0] * 8}, r"turns has shape \(8,\)"),

@@ -75,7 +75,8 @@ def sample(episode: Episode, reward: Reward) -> Sample | None:
         credit=reward.credit,
         discount=reward.discount,
         trace=reward.trace,
-        token_trace=reward.trace if reward.credit == "token" else 1.0,
+        token_discount=reward.token_discount,
+        token_trace=reward.over_tokens,
     )
     places = np.flatnonzero(row.chosen)
     segments = np.array([turn.segment for turn in episode.turns], np.int64)

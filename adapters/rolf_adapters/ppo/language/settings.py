@@ -101,6 +101,11 @@ class Reward(groups.Reward):
     """Gamma: what a reward is worth one turn later."""
     credit: Literal["turn", "token", "bilevel"] = "turn"
     """What counts as one decision (``rolf_adapters.ppo.credit``)."""
+    token_discount: float = Field(default=1.0, ge=0, le=1)
+    """What a reward is worth one token later, by the credit ``token`` or ``bilevel``."""
+    token_trace: float | None = Field(default=None, ge=0, le=1)
+    """Lambda over tokens, by the credit ``token`` or ``bilevel``; none given: by ``token`` it is ``trace``, and by
+    ``bilevel``, where ``trace`` is over turns, it is 1."""
     limit_ends: bool = False
     """Whether a step limit is a part of the task, so that nothing is to be expected beyond it. Otherwise an episode
     that was cut off is worth what the critic expects of its last observation."""
@@ -108,6 +113,29 @@ class Reward(groups.Reward):
     """Added to the reward of each turn; a small negative number makes haste."""
     malformed: float = 0.0
     """Added to the reward of an answer that is no call."""
+
+    @property
+    def over_tokens(self) -> float:
+        """Lambda over tokens."""
+        if self.token_trace is not None:
+            return self.token_trace
+        return self.trace if self.credit == "token" else 1.0
+
+    @model_validator(mode="after")
+    def _nothing_without_effect(self) -> Reward:
+        if self.credit == "turn" and (self.token_discount != 1.0 or self.token_trace is not None):
+            raise ValueError(
+                f"token_discount={self.token_discount} and token_trace={self.token_trace} have no effect with "
+                "credit: turn, where a turn is one decision; leave them out, or give credit: token or bilevel"
+            )
+        # The default is no wish of anybody's: a configuration that was written out has it.
+        usual = type(self).model_fields["trace"].default
+        if self.credit == "token" and self.token_trace is not None and self.trace not in (usual, self.token_trace):
+            raise ValueError(
+                f"trace={self.trace} has no effect beside token_trace={self.token_trace} with credit: token, where "
+                "every step is a token; leave one of them out, or give credit: bilevel"
+            )
+        return self
 
 
 class Policy(groups.Group):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,6 +122,56 @@ def test_an_episode_without_a_choice_teaches_nothing() -> None:
     """A grammar may leave one call alone."""
     said = Said((1, 2), np.zeros(2, np.float32), np.zeros(2, np.bool_), np.zeros(2, np.float32))
     assert sample(Episode((Turn((5,), said, 1.0, True, False, 0),)), Reward()) is None
+
+
+def advantages(**reward: Any) -> list[float]:
+    """Return those of an episode of two answers of two tokens, all chosen; values 3, 5 and 4, 6, paid 1 and 2."""
+    no = np.zeros(2, np.float32)
+    answers = [Said((1, 2), no, np.ones(2, np.bool_), np.array(each, np.float32)) for each in ((3, 5), (4, 6))]
+    turns = [
+        Turn((7,), said, paid, False, last, 0) for said, paid, last in zip(answers, (1, 2), (False, True), strict=True)
+    ]
+    found = sample(Episode(tuple(turns), final=8.0), Reward(**reward))
+    assert found is not None
+    return [float(each) for each in found.advantages]
+
+
+@pytest.mark.parametrize(
+    ("reward", "expected"),
+    [
+        # Tokens in a row: 0 + 5 - 3 = 2, 1 + 4 - 5 = 0, 0 + 6 - 4 = 2, 2 + 8 - 6 = 4.
+        ({"credit": "token", "trace": 0.0}, [2, 0, 2, 4]),
+        ({"credit": "token", "trace": 0.5}, [3, 2, 4, 4]),
+        ({"credit": "token", "token_trace": 0.0}, [2, 0, 2, 4]),
+        ({"credit": "token", "trace": 0.0, "discount": 0.5}, [2, -2, 2, 0]),
+        ({"credit": "token", "trace": 0.0, "token_discount": 0.5}, [-0.5, -2, -1, 0]),
+        # Turns are worth 8 and 10, or 3 - 3 + .5 * (4 + 2) and 2 + .5 * 8 with a discount and a trace of 1.
+        ({"credit": "bilevel", "trace": 0.5}, [5, 3, 6, 4]),
+        ({"credit": "bilevel", "trace": 0.5, "token_trace": 0.5}, [3.5, 3, 4, 4]),
+        ({"credit": "bilevel", "trace": 0.5, "token_trace": 0.0, "token_discount": 0.5}, [-0.5, 3, -1, 4]),
+        ({"credit": "bilevel", "trace": 1.0, "discount": 0.5}, [1, -1, 2, 0]),
+        ({"credit": "turn", "trace": 1.0, "discount": 0.5}, [1, 1, 2, 2]),
+    ],
+)
+def test_every_factor_of_credit_has_an_effect(reward: dict[str, Any], expected: list[float]) -> None:
+    """What a configuration says of tokens and turns reaches what is learned."""
+    assert advantages(**reward) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [
+        ({"token_discount": 0.9}, "token_discount=0.9 and token_trace=None have no effect with credit: turn"),
+        ({"token_trace": 1.0}, "have no effect with credit: turn"),
+        ({"credit": "token", "trace": 0.5, "token_trace": 0.9}, "trace=0.5 has no effect beside token_trace=0.9"),
+    ],
+)
+def test_a_factor_without_an_effect_is_refused(reward: dict[str, Any], said: str) -> None:
+    """Nobody shall wait for what does not come."""
+    with pytest.raises(ValueError, match=said):
+        Reward(**reward)
+    written_out = Reward(credit="token", token_trace=0.9).model_dump()
+    assert Reward(**written_out).over_tokens == 0.9, "a configuration with every default in it is none of these"
 
 
 def test_a_loss_that_is_no_number_changes_nothing() -> None:
