@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rolf_adapters.ppo.vector.asking import check_asked
 from rolf_adapters.ppo.vector.choice import chance_of, drawn, likeliest, log_chances, uncertainty
 from rolf_adapters.ppo.vector.features import Features
 from rolf_adapters.ppo.vector.layout import Layout
@@ -163,7 +164,7 @@ class Collector:
             network: Decides.
             steps: Of each row.
             seeds: Of each row.
-            options: For the first reset.
+            options: For the first reset; ``variants`` in it, one a row, is what all of the row's episodes must be of.
             generator: Of the random numbers that actions are drawn by; None: the likeliest are taken.
             teacher: Is asked in every step what it would do.
             guided: Rows in which that is done as well.
@@ -172,6 +173,9 @@ class Collector:
 
         Returns:
             What was played; the arrays are overwritten by the next call.
+
+        Raises:
+            UnknownVariant: the environment plays other variants than those it was asked for, or does not tell.
         """
         run = _Run(self, network, generator, teacher, guided, watcher)
         kept = self._room(1 if once else steps, run.features)
@@ -189,6 +193,19 @@ class Collector:
             kept.last[:] = run.values()
         kept.after[:] = run.shown
         return kept
+
+    def try_variants(self, seeds: Sequence[int], variants: Sequence[str]) -> None:
+        """Begin an episode of a variant in every row, only to see whether the environment does as it is asked.
+
+        Raises:
+            UnknownVariant: it does not.
+        """
+        _, infos = self.envs.reset(seed=[*seeds], options={"variants": [*variants]})
+        check_asked(variants, self.variants_in(infos), np.ones(self.rows, np.bool_))
+
+    def variants_in(self, infos: Mapping[str, Any]) -> NDArray[np.object_]:
+        """Return which variant each row plays, as ``info`` tells; empty where it does not."""
+        return self.told(infos, "variant_id", np.full(self.rows, "", dtype=object))
 
     def _room(self, steps: int, features: Features) -> Collected:
         if self._kept is None or len(self._kept.rewards) != steps:
@@ -248,10 +265,13 @@ class _Run:
         self.previous = np.zeros((rows, len(parts)), np.int64)
         self.observations = np.zeros((rows, network.size.observation), np.float32)
         self.infos: dict[str, Any] = {}
+        self.asked: Sequence[str] = ()
+        """Variant that each row must play; empty: the environment chooses."""
         self.totals, self.lengths, self.doubts = np.zeros(rows), np.zeros(rows, np.int64), np.zeros(rows)
 
     def begin(self, seeds: Sequence[int], options: Mapping[str, Any] | None) -> None:
         """Begin an episode in every row."""
+        self.asked = (options or {}).get("variants", ())
         observations, infos = self.collector.envs.reset(seed=[*seeds], options=dict(options) if options else None)
         self._took(observations, infos, np.ones(self.collector.rows, np.bool_))
 
@@ -261,6 +281,8 @@ class _Run:
         self._took(observations, infos, rows)
 
     def _took(self, observations: Any, infos: dict[str, Any], rows: Flags) -> None:
+        if self.asked:
+            check_asked(self.asked, self.collector.variants_in(infos), rows)
         self.observations[rows] = np.asarray(observations, np.float32)[rows]
         self.previous[rows] = 0
         self.totals[rows], self.lengths[rows], self.doubts[rows] = 0, 0, 0
@@ -354,7 +376,7 @@ class _Run:
         over: Flags = kept.terminated[step] | kept.truncated[step]
         if not over.any():
             return over
-        names = self.collector.told(self.infos, "variant_id", np.full(len(over), "", dtype=object))
+        names = self.collector.variants_in(self.infos)
         success = self.collector.told(self.infos, "success", np.full(len(over), np.nan))
         for row in np.flatnonzero(over).tolist():
             kept.episodes.append(

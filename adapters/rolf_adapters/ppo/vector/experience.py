@@ -37,7 +37,7 @@ class Experience:
         seed: Of the training.
 
     Raises:
-        ValueError: rows cannot be shared out among the processes, or variants are not known.
+        ValueError: rows cannot be shared out among the processes, or variants are not known, by the environment either.
     """
 
     def __init__(
@@ -54,6 +54,9 @@ class Experience:
         weight = settings.reward.curiosity
         self.curiosity = Curiosity(network.size.features, seed, weight=weight) if weight else None
         self._teacher: Teacher | None = None
+        if self.choosing.known:  # before anything is written or trained
+            asked = self._options(self.choosing.chosen(settings.rollout.rows, -1)) or {}
+            collector.try_variants(self.row_seeds("statistics"), **asked)
 
     # ---- what is played
 

@@ -22,7 +22,8 @@ class Environment(Group):
     """A split of the environment's benchmark to train on: ``line-v1/fit``. Which of its variants a row plays is chosen
     for each iteration. Empty: what the environment plays by itself."""
     variants: tuple[str, ...] = ()
-    """The same as a list of the values of the argument ``variant``."""
+    """The same as a list of the values of the argument ``variant``, each as ``info["variant_id"]`` tells it; an
+    environment that does not tell what it was asked for is refused."""
     test_split: str = ""
     """A split to evaluate on: ``line-v1/validation``; empty: what is trained on."""
     mask: str = "action_mask"

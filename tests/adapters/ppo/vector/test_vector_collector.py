@@ -10,12 +10,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from rolf_adapters.ppo.vector.asking import UnknownVariant
 from rolf_adapters.ppo.vector.collector import Collector, Telling
 from rolf_adapters.ppo.vector.making import made
 from rolf_adapters.ppo.vector.network import Network, Seen, Size
 from rolf_adapters.ppo.vector.settings import Policy
 
-ID = "rolf-test/Steps-v0"
+ID, DRIFTS = "rolf-test/Steps-v0", "rolf-test/Drifts-v0"
 TELLING = Telling("action_mask", "phase")
 
 
@@ -52,6 +53,17 @@ class Reads(nn.Module):
         return torch.tensor([[0.0, 1.0]]).expand(len(normal), 2), seen.features[:, 0]
 
 
+class Drifts(Steps):
+    """Plays the variant that it is asked for once, and another one from its second episode on."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        seen, info = super().reset(seed=seed)
+        return seen, info | {"variant_id": (options or {}).get("variants", ["other"])[0]}
+
+
+gym.register(DRIFTS, entry_point=Drifts, disable_env_checker=True)
+
+
 @pytest.fixture
 def network() -> Network:
     found = Network(Size(1, 1, 0, (2,)), Policy(), None)
@@ -63,6 +75,17 @@ def network() -> Network:
 def collector() -> Any:
     envs = made(ID, 2, {})
     yield Collector(envs, (2,), True, None, TELLING)
+    envs.close()
+
+
+def test_variants_are_held_against_what_each_episode_tells(network: Network) -> None:
+    """Not the first episode of a row alone: what it plays after that is learned from too."""
+    envs = made(DRIFTS, 1, {})
+    collector = Collector(envs, (2,), True, None, TELLING)
+    assert collector.collect(network, 2, [7], options={"variants": ["mine"]}).rewards.tolist() == [[1], [2]]
+    with pytest.raises(UnknownVariant, match="asked for the variant 'mine' in row 0 and tells 'other'"):
+        collector.collect(network, 3, [7], options={"variants": ["mine"]})
+    assert len(collector.collect(network, 3, [7]).episodes) == 1, "where nothing is asked for, it may play anything"
     envs.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -162,6 +163,21 @@ def test_spaces_that_it_cannot_use_are_refused() -> None:
         build(cart_pole().model_copy(update={"environment": Environment(id="CartPole-v1", split="train")}), seed=0)
     with pytest.raises(LookupError, match="line-v1/fit"):
         build(cart_pole().model_copy(update={"environment": Environment(id=LINE, split="line-v1/fi")}), seed=0)
+
+
+def test_an_environment_that_does_not_tell_back_the_variants_is_refused() -> None:
+    """CartPole plays the same whatever it is asked for: `variants/a 0.5` would be of something that nobody played."""
+    never = cart_pole().model_copy(update={"environment": Environment(id="CartPole-v1", variants=("a", "b"))})
+    with pytest.raises(
+        ValueError, match=r"asked for the variant '[ab]' in row 0 and tells nothing in info.*leave both"
+    ):
+        build(never, seed=0)
+    told = "serial/thermocouple/profinet/bearing+sensor:3"
+    aliased = Environment(id=LINE, kwargs={"max_episode_steps": 20}, variants=(f"{told}+network:0",))
+    with pytest.raises(
+        ValueError, match=rf"asked for the variant '.*network:0' in row 0 and tells {re.escape(repr(told))}"
+    ):
+        build(line().model_copy(update={"environment": aliased}), seed=0)
 
 
 def test_variants_are_of_the_split_and_change(opened: Any) -> None:
