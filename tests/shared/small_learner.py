@@ -60,6 +60,9 @@ class SmallLearner:
         self._optimiser = torch.optim.Adam(self._actor.parameters())
         self._steps = 0
 
+    def measures(self) -> tuple[str, ...]:
+        return "rollout/return", "rollout/steps", "policy/entropy", "time/update", "evaluation/return", "own/later"
+
     def iterate(self, iteration: int) -> Mapping[str, float]:
         rate, count = self._settings.training.learning_rate, self._settings.rollout.episodes
         mine = [number for number in range(count) if number % parallel.size() == parallel.rank()]

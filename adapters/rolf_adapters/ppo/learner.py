@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -54,6 +54,18 @@ class Learner(Protocol):
 
     def close(self) -> None:
         """Give back environments and processes; calling it twice is allowed."""
+
+
+@runtime_checkable
+class Measures(Protocol):
+    """A learner that knows beforehand what it will measure, so that a slip in a gate is told before anything begins."""
+
+    def measures(self) -> Collection[str]:
+        """Return the names of all that iterations and evaluations of this training can tell, sooner or later.
+
+        Returns:
+            Names, as `Learner.iterate` and `Learner.evaluate` tell them; ``family/*`` stands for a whole group.
+        """
 
 
 @runtime_checkable

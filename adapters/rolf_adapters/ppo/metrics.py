@@ -4,7 +4,8 @@ A name is ``group/name``. The groups are fixed:
 
 ========== ===========================================================================================================
 rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, timeouts; by an older policy:
-           staleness (updates between the two, mean over answers), dropped (episodes of one that was too old)
+           staleness (updates between the two, mean over answers), dropped (episodes of one that was too old); by
+           actors: replayed (episodes that were played again, because an actor had died over them)
 policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gradient, learning_rate,
            clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped, of
            all that an update learns from, also again; kl and first_kl are of what was just played);
@@ -38,6 +39,8 @@ from typing import Any, Self
 
 GROUPS = ("rollout", "policy", "value", "reward", "evaluation", "family", "variants", "replay", "own", "time")
 """What the name of a metric begins with."""
+OF_THE_LOOP = ("time/iteration", "time/evaluation")
+"""What the loop measures besides, whatever learns."""
 METRICS, TIMES, TENSORBOARD = "metrics.jsonl", "times.jsonl", "tensorboard"
 
 

@@ -19,10 +19,10 @@ from rolf.variant import canonical
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.checkpoint import Checkpoint, CheckpointError, Checkpoints, difference, versions
 from rolf_adapters.ppo.config import Config, builder
-from rolf_adapters.ppo.learner import Diverged, GoesBack, KeepsFiles, Learner, State
+from rolf_adapters.ppo.learner import Diverged, GoesBack, KeepsFiles, Learner, Measures, State
 from rolf_adapters.ppo.metrics import METRICS, Metrics
 from rolf_adapters.ppo.reading import ConfigError
-from rolf_adapters.ppo.stages import Gates
+from rolf_adapters.ppo.stages import Gates, Verdict
 
 CONFIG, CHECKPOINTS = "config.yaml", "checkpoints"
 
@@ -104,6 +104,13 @@ class Run:
         """Write down what this iteration measured, or what happened in it."""
         if self._metrics is not None:
             self._metrics.add({"iteration": self.iteration, "rollbacks": self.rollbacks, **said}, values)
+
+    def judge(self, values: Mapping[str, float]) -> Verdict | None:
+        """Return what the gates say of what this iteration measured; see `Gates.see`."""
+        verdict = self.gates.see(self.iteration, values)
+        if not isinstance(self.learner, Measures):  # one that says what it measures was asked before
+            self._say(*self.gates.doubts(evaluated=self.evaluates))
+        return verdict
 
     def save(self) -> None:
         """Write a checkpoint, unless it is there already.
@@ -220,24 +227,30 @@ class Run:
             learner = build(config, seed=config.experiment.seed)
             self._settle(learner)
             return learner
+        except ConfigError:
+            raise
         except (gymnasium.error.Error, LookupError, ValueError) as error:
             raise ConfigError(f"the learner cannot be made: {error}") from error
 
     def _settle(self, learner: Learner) -> None:
-        """Give a learner that keeps files its folder; where it cannot have that, it is closed."""
-        if not isinstance(learner, KeepsFiles):
-            return
+        """Hold the gates against a learner, and give one that keeps files its folder; where that fails, close it."""
+        try:
+            self.gates.check(learner.measures() if isinstance(learner, Measures) else None)
+            if isinstance(learner, KeepsFiles):
+                self._keep(learner)
+        except BaseException:
+            learner.close()
+            raise
+
+    def _keep(self, learner: KeepsFiles) -> None:
         try:
             learner.keep_in(self.out, self.config.logging.checkpoints + 1)
-        except BaseException as error:
-            learner.close()
-            if isinstance(error, OSError):
-                where = str(error.filename or self.out)
-                raise TrainingError(
-                    f"the learner cannot keep its files in {where!r}: {error.strerror or error}; make room for them "
-                    "there, or give another --out"
-                ) from error
-            raise
+        except OSError as error:
+            where = str(error.filename or self.out)
+            raise TrainingError(
+                f"the learner cannot keep its files in {where!r}: {error.strerror or error}; make room for them "
+                "there, or give another --out"
+            ) from error
 
     def _write(self, state: State, *, good: bool, back: bool = False) -> None:
         """Write a checkpoint of this moment; ``back``: files that the learner keeps may be of a later one."""

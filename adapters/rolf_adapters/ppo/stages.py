@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from rolf_adapters.ppo import metrics
 from rolf_adapters.ppo.groups import Gate
 from rolf_adapters.ppo.reading import ConfigError
+
+ENOUGH = 2
+"""Iterations after which it is said that a gate's measure has not come: the first one may have been a warm start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,9 @@ class Gates:
     def __init__(self, gates: Sequence[Gate]) -> None:
         self._gates = tuple(gates)
         self._watches = [_Watch() for _ in gates]
+        self._seen: set[str] = set()
+        self._looks = 0
+        self._doubted: set[str] = set()
 
     def see(self, iteration: int, values: Mapping[str, float]) -> Verdict | None:
         """Look at what an iteration measured, and return what is to be done.
@@ -50,6 +57,8 @@ class Gates:
         Returns:
             What the first gate says whose condition holds; None: the training goes on.
         """
+        self._seen.update(values)
+        self._looks += 1
         verdict = None
         for gate, watch in zip(self._gates, self._watches, strict=True):
             value = values.get(gate.measure, math.nan)
@@ -65,25 +74,38 @@ class Gates:
         pairs = zip(self._gates, self._watches, strict=True)
         return all(gate.then == "stop" or not _uneasy(gate, watch) for gate, watch in pairs)
 
-    def check(self, measured: Mapping[str, float], *, evaluated: bool) -> None:
-        """See that what the gates look at is measured at all: a gate with a slip in its name would never close.
+    def check(self, measures: Collection[str] | None) -> None:
+        """See that what the gates look at can be measured at all: a gate with a slip in its name would never close.
 
         Args:
-            measured: What an iteration measured.
-            evaluated: Whether it was evaluated.
+            measures: All that the learner may measure, sooner or later; None: it does not say.
 
         Raises:
-            ConfigError: one is not; suggests the nearest name.
+            ConfigError: one cannot; suggests the nearest name.
         """
+        known = None if measures is None else {*measures, *metrics.OF_THE_LOOP}
         for gate in self._gates:
+            try:
+                metrics.check({gate.measure: 0.0})
+            except ValueError as error:
+                raise ConfigError(f"stages.gates: {error}") from error
             group = gate.measure.partition("/")[0]
-            due = evaluated if group == "evaluation" else group != "family"  # not all families come in an iteration
-            if due and gate.measure not in measured:
-                near = get_close_matches(gate.measure, measured, n=1)
-                hint = f"did you mean {near[0]!r}? " if near else ""
-                raise ConfigError(
-                    f"stages.gates: nothing measures {gate.measure!r}; {hint}measured: {', '.join(sorted(measured))}"
-                )
+            if known is not None and gate.measure not in known and f"{group}/*" not in known:
+                raise ConfigError(_unmeasured(gate.measure, sorted(known)))
+
+    def doubts(self, *, evaluated: bool) -> list[str]:
+        """Return what is to be said of gates whose measure has not come in this run; of each once.
+
+        Args:
+            evaluated: Whether the latest iteration was evaluated.
+        """
+        found = []
+        for name in dict.fromkeys(gate.measure for gate in self._gates):
+            due = evaluated if name.startswith("evaluation/") else self._looks >= ENOUGH
+            if due and name not in self._seen | self._doubted:
+                self._doubted.add(name)
+                found.append(_unmeasured(name, sorted(self._seen), so_far=" so far, and its gate stays open"))
+        return found
 
     def state(self) -> list[dict[str, Any]]:
         """Return what they remember, as plain JSON."""
@@ -125,6 +147,13 @@ def _uneasy(gate: Gate, watch: _Watch) -> bool:
         return watch.streak > 0 and gate.when != "stalls"
     latest = watch.recent[-1] if watch.recent else math.inf
     return watch.best is not None and latest <= watch.best - gate.value / 2
+
+
+def _unmeasured(name: str, known: Sequence[str], *, so_far: str = "") -> str:
+    """Return, for people, that nothing measures what a gate looks at."""
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"stages.gates: nothing measures {name!r}{so_far}; {hint}measured: {', '.join(known)}"
 
 
 def _condition(gate: Gate) -> str:

@@ -70,16 +70,12 @@ def train(config: Config, out: Path, *, resume: bool = False, report: Callable[[
     ):
         say(News(run.iteration, total))
         latest: Mapping[str, float] = {}
-        stopping, played, evaluated, measured = False, 0, False, set[str]()
+        stopping = False
         while not run.over and not stopping:
             try:
                 latest = _measured(run)
-                measured |= set(latest)
-                played, evaluated = played + 1, evaluated or run.evaluates
-                if played == 2 or (played > 2 and run.evaluates):  # the first may have been a warm start
-                    run.gates.check(dict.fromkeys(measured, 0.0), evaluated=evaluated)
                 run.log(latest)
-                verdict = run.gates.see(run.iteration, latest)
+                verdict = run.judge(latest)
                 if verdict is not None and verdict.then == "fail":
                     raise TrainingError(f"iteration {run.iteration}: {verdict.reason}: the training has failed")
                 if verdict is not None and verdict.then == "roll back":

@@ -8,6 +8,7 @@ import math
 import pytest
 
 from rolf_adapters.ppo.groups import Gate
+from rolf_adapters.ppo.reading import ConfigError
 from rolf_adapters.ppo.stages import Gates
 
 
@@ -97,11 +98,17 @@ def test_goes_on_from_its_state_as_if_nothing_had_been(when: str) -> None:
 def test_a_gate_that_nothing_measures_is_an_error() -> None:
     """With a slip in its name it would never close."""
     gates = Gates([Gate(measure="evaluation/sucess", when="above", value=1, then="stop")])
-    gates.check({"rollout/return": 0.0}, evaluated=False)
-    with pytest.raises(ValueError, match="nothing measures 'evaluation/sucess'; did you mean 'evaluation/success'"):
-        gates.check({"rollout/return": 0.0, "evaluation/success": 0.0}, evaluated=True)
-    with pytest.raises(ValueError, match="nothing measures 'rollout/return'"):
-        Gates([gate("above", 1)]).check({"value/loss": 0.0}, evaluated=False)
+    gates.check(None)
+    with pytest.raises(ConfigError, match="nothing measures 'evaluation/sucess'; did you mean 'evaluation/success'"):
+        gates.check(["rollout/return", "evaluation/success"])
+    with pytest.raises(ConfigError, match="nothing measures 'rollout/return'"):
+        Gates([gate("above", 1)]).check(["value/loss"])
+
+
+@pytest.mark.parametrize("name", ["family/remove", "value/loss", "time/iteration"])
+def test_a_gate_may_look_at_whatever_is_measured(name: str) -> None:
+    """Names, groups whose names are not known beforehand, and what the loop measures itself."""
+    Gates([Gate(measure=name, when="above", value=1, then="stop")]).check(["family/*", "value/loss"])
 
 
 def test_the_state_of_other_gates_is_refused() -> None:

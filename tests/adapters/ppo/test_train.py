@@ -47,6 +47,18 @@ LANGUAGE: dict[str, Any] = {
 AHEAD = LANGUAGE | {"rollout": {**LANGUAGE["rollout"], "staleness": 1}}
 
 
+class Silent:
+    """A learner that does not say what it measures.
+
+    Args:
+        learner: Does the work.
+    """
+
+    def __init__(self, learner: SmallLearner) -> None:
+        self.iterate, self.evaluate = learner.iterate, learner.evaluate
+        self.state, self.load, self.close = learner.state, learner.load, learner.close
+
+
 def trained(out: Path, *, resume: bool = False, news: list[News] | None = None, **changes: Any) -> Outcome:
     return train(checked(small_config(**changes)), out, resume=resume, report=(news or []).append)
 
@@ -309,16 +321,34 @@ def test_a_gate_fails_the_training(tmp_path: Path) -> None:
         trained(tmp_path, stages__gates=gates)
 
 
-def test_a_gate_with_a_slip_in_its_name_is_an_error_at_once(tmp_path: Path) -> None:
-    """It would never close."""
-    with pytest.raises(ValueError, match="nothing measures 'rollout/retrun'; did you mean 'rollout/return'"):
-        trained(tmp_path, stages__gates=[gate("rollout/retrun", "above", 1, "stop")])
+def test_a_gate_with_a_slip_in_its_name_is_an_error_before_anything_begins(tmp_path: Path) -> None:
+    """It would never close. Of one's own learner that is told in a line and leaves no folder, as any other slip."""
+    with pytest.raises(ConfigError, match=r"^stages\.gates: nothing measures 'rollout/retrun'; did you mean 'roll"):
+        trained(tmp_path / "run", stages__gates=[gate("rollout/retrun", "above", 1, "stop")])
+    assert not (tmp_path / "run").exists()
 
 
-def test_a_gate_is_not_missed_in_a_warm_start(tmp_path: Path) -> None:
-    """Whose first iteration measures other things; here the only one that is played in a run."""
-    outcome = trained(tmp_path, training__iterations=1, stages__gates=[gate("own/later", "above", 1, "stop")])
-    assert (outcome.iterations, outcome.ended) == (1, "")
+def test_a_gate_on_what_is_measured_later_waits_for_it(tmp_path: Path) -> None:
+    """A warm start of many iterations measures other things than what follows; that is no slip."""
+    news: list[News] = [News(0, 0)]
+    outcome = trained(tmp_path, news=news, stages__gates=[gate("own/later", "above", 1, "stop")])
+    assert (outcome.iterations, outcome.ended) == (6, "")
+    assert not any(each.message for each in news)
+
+
+def test_of_a_learner_that_does_not_say_what_it_measures_it_is_told_what_has_not_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once of each gate, when it might have come: nobody can know whether it will. A group that is none never does."""
+    monkeypatch.setattr("small_learner.build", lambda settings, seed: Silent(SmallLearner(settings, seed)))
+    news: list[News] = [News(0, 0)]
+    gates = [gate(name, "above", 1e9, "stop") for name in ("rollout/retrun", "rollout/steps", "evaluation/retrun")]
+    assert trained(tmp_path / "run", news=news, stages__gates=gates).iterations == 6
+    said = [(each.message.partition(";")[0], number) for number, each in enumerate(news) if each.message]
+    told = "stages.gates: nothing measures {!r} so far, and its gate stays open".format
+    assert [line for line, _ in said] == [told("rollout/retrun"), told("evaluation/retrun")]
+    with pytest.raises(ConfigError, match=r"'rolout/return' has none of the groups .*; did you mean 'rollout/return'?"):
+        trained(tmp_path / "other", stages__gates=[gate("rolout/return", "above", 1, "stop")])
 
 
 def test_what_the_learner_cannot_be_made_of_is_an_error_of_the_configuration(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rolf.statistics import interval, mean
 from rolf_adapters.ppo import parallel, seeds
 from rolf_adapters.ppo.control import learning_rate
-from rolf_adapters.ppo.language import keeping, report, staleness
+from rolf_adapters.ppo.language import keeping, measures, report, staleness
 from rolf_adapters.ppo.language.asynchronous import AsyncCollector
 from rolf_adapters.ppo.language.batches import Sample, sample
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
@@ -99,6 +99,10 @@ class LanguageLearner:
         return Speaker(self.policy, template, words, rollout, self.settings.reward)
 
     # ---- learning
+
+    def measures(self) -> frozenset[str]:
+        """See `rolf_adapters.ppo.learner.Measures.measures`."""
+        return frozenset(measures.measures(self.settings))
 
     def iterate(self, iteration: int) -> Mapping[str, float]:
         """See `Learner.iterate`."""

@@ -11,6 +11,7 @@ import torch
 
 from rolf_adapters.ppo import control, parallel, seeds
 from rolf_adapters.ppo.learner import State
+from rolf_adapters.ppo.vector import measures
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Telling
 from rolf_adapters.ppo.vector.distillation import Distilling
 from rolf_adapters.ppo.vector.experience import Experience, share_of
@@ -56,6 +57,11 @@ class VectorLearner:
         self._replaying: Replaying | None = None
         distillation, known = settings.training.distillation, self.experience.choosing.known
         self._distilling = Distilling(distillation, known, seed) if distillation.every else None
+
+    def measures(self) -> frozenset[str]:
+        """See `rolf_adapters.ppo.learner.Measures.measures`."""
+        choosing = self.experience.choosing
+        return frozenset((*measures.measures(self.settings), *choosing.told(choosing.known)))
 
     def keep_in(self, folder: Path, states: int) -> None:
         """See `rolf_adapters.ppo.learner.KeepsFiles.keep_in`."""
