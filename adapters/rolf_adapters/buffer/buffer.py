@@ -253,6 +253,8 @@ class TrajectoryBuffer:
             try:
                 self._table.extend([entry for _, entry in self._store.entries(self.numbers.stop)])
                 self._table.drop(extent.first)
+                if len(self):
+                    self._store.let_go(self._table.place(0))
                 return
             except Damaged:  # the writer has gone on between two looks
                 self._store.refresh()

@@ -42,8 +42,8 @@ class Segments:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._maps: dict[int, mmap.mmap] = {}
-        self._whole: set[int] = set()
-        """Numbers of episodes that were found to be what was written."""
+        self._whole: dict[int, set[int]] = {}
+        """Numbers of episodes that were found to be what was written, by segment: they go when it goes."""
 
     def path(self, segment: int) -> Path:
         """Return the file of a segment."""
@@ -119,11 +119,18 @@ class Segments:
     def remove(self, segment: int) -> None:
         """Remove a segment; arrays that were read from it stay valid."""
         self._maps.pop(segment, None)  # the map lives as long as arrays that are views of it
+        self._whole.pop(segment, None)
         self.path(segment).unlink(missing_ok=True)
+
+    def let_go(self, before: int) -> None:
+        """Hold no more of the segments before one, which somebody else removes: a map keeps its file on the disk."""
+        for held in (self._maps, self._whole):
+            for segment in [each for each in held if each < before]:
+                del held[segment]
 
     def forget(self) -> None:
         """Look at every file anew."""
-        self._maps, self._whole = {}, set()
+        self._maps, self._whole = {}, {}
 
     def cut(self, segment: int, end: int) -> None:
         """Leave of a segment what is before a place.
@@ -155,11 +162,12 @@ class Segments:
         data = self._maps.get(segment)
         if data is None or len(data) < offset + framing.HEAD_SIZE + length:
             data = self._mapped(segment)
-        if number not in self._whole:
+        whole = self._whole.setdefault(segment, set())
+        if number not in whole:
             if not framing.is_whole(data, offset, length, number):
                 where = f"byte {offset} of {str(self.path(segment))!r}"
                 raise Damaged(f"episode {number} at {where} is not what was written; the others can be read")
-            self._whole.add(number)
+            whole.add(number)
         return data, offset + framing.HEAD_SIZE
 
     def crc(self, place: Place, number: int) -> int:

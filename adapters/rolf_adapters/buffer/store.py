@@ -151,6 +151,10 @@ class Store:
         """Look at the files anew: a writer has gone back, and others have taken their places."""
         self._segments.forget()
 
+    def let_go(self, place: Place) -> None:
+        """Hold no more of what is older than the segment of a place; the writer removes it."""
+        self._segments.let_go(place.segment)
+
     # ---- writing
 
     def write(self, pending: Sequence[Pending]) -> list[Entry]:

@@ -14,6 +14,11 @@ from rolf_adapters.buffer import DuplicateKey, Gone, Key, TrajectoryBuffer
 from rolf_adapters.buffer.index import BACKENDS
 
 
+def files(buffer: TrajectoryBuffer) -> list[str]:
+    """Return the names of the segments that are on the disk."""
+    return sorted(path.name for path in buffer.folder.glob("segment-*"))
+
+
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -98,6 +103,18 @@ def test_the_oldest_segments_are_dropped_whole(tmp_path: Path, backend: str) -> 
             buffer.node(f"{ENV}:0:{first - 1}")
     with TrajectoryBuffer(tmp_path / "b", segment_size=SMALL, capacity=3 * SMALL, backend=backend) as buffer:
         assert buffer.numbers == range(first, 120)
+
+
+def test_what_is_remembered_of_episodes_goes_with_them(tmp_path: Path) -> None:
+    """A buffer of some room may be written for weeks: what it has found whole must not add up."""
+    with TrajectoryBuffer(tmp_path / "b", segment_size=SMALL, capacity=4 * SMALL, states=0) as buffer:
+        for first in range(0, 200, 10):
+            write(buffer, first, first + 10)
+            assert all(same(buffer.episode(number), episode(number)) for number in buffer.numbers)
+        assert buffer.numbers.start > 100
+        held = buffer._store._segments
+        assert {number for found in held._whole.values() for number in found} == set(buffer.numbers)
+        assert [path.name for path in sorted(map(held.path, held._maps))] == files(buffer)
 
 
 def test_an_episode_larger_than_a_segment_has_one_of_its_own(tmp_path: Path) -> None:

@@ -124,6 +124,29 @@ def test_a_reader_follows_what_is_dropped_and_what_is_gone_back_to(tmp_path: Pat
         assert writer.wait(timeout=60) == 0
 
 
+def test_a_reader_holds_nothing_of_what_the_writer_has_removed(tmp_path: Path) -> None:
+    """A file that somebody maps takes its room on the disk, whoever has removed it."""
+    command = [sys.executable, kept_episodes.__file__, str(tmp_path / "b"), "told"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "open\n"
+        print("write 0 10", file=writer.stdin, flush=True)
+        writer.stdout.readline()
+        with TrajectoryBuffer(tmp_path / "b", readonly=True) as reader:
+            for first in range(10, 120, 5):
+                print(f"write {first} {first + 5}", file=writer.stdin, flush=True)
+                writer.stdout.readline()
+                reader.refresh()
+                assert all(same(reader.episode(number), episode(number)) for number in reader.numbers)
+            assert reader.numbers.start > 50
+            held = reader._store._segments
+            assert set(map(held.path, held._maps)) == set(reader.folder.glob("segment-*"))
+            assert {number for found in held._whole.values() for number in found} == set(reader.numbers)
+        writer.stdin.close()
+        assert writer.wait(timeout=60) == 0
+
+
 def test_a_process_does_not_read_beside_its_own_writer(tmp_path: Path) -> None:
     """LMDB keeps one of a file in a process; the writer reads as well."""
     with TrajectoryBuffer(tmp_path / "b") as buffer:
