@@ -76,6 +76,7 @@ class LanguageLearner:
             temperature=rollout.temperature,
             encoder=encoder,
         )
+        self.policy.check_window(rollout.window)
         self.problems = Problems(settings.environment)
         # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.
         self._pool, self._tests = (Pool(rollout.environments, rollout.threads) for _ in range(2))

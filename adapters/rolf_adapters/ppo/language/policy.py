@@ -80,6 +80,19 @@ class LanguagePolicy(nn.Module):  # type: ignore[misc]  # types are checked wher
         found = getattr(self.model.config, "max_position_embeddings", None)
         return None if found is None else int(found)
 
+    def check_window(self, window: int) -> None:
+        """See that contexts of so many tokens are none that the model was not made for.
+
+        Raises:
+            ValueError: they are longer than `longest`.
+        """
+        if self.longest is not None and window > self.longest:
+            raise ValueError(
+                f"rollout.window={window} is longer than what {type(self.model).__name__} was made to read, "
+                f"{self.longest} tokens (max_position_embeddings); give a window of 16 to {self.longest}, or a model "
+                "that reads more"
+            )
+
     def read(self, ids: Tensor, **more: Any) -> Read:
         """Return the hidden states of tokens.
 

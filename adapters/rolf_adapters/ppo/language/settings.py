@@ -80,7 +80,8 @@ class Rollout(groups.Group):
     tokens: int = Field(default=96, ge=1)
     """Longest answer; longer ones are cut."""
     window: int = Field(default=2048, ge=16)
-    """Longest context with its answer; an episode that outgrows it is cut off [tokens]."""
+    """Longest context with its answer; an episode that outgrows it is cut off [tokens]. At most what the model was
+    made to read."""
     temperature: float = Field(default=1.0, gt=0, le=10)
     """Logits are divided by it, where answers are drawn and where they are learned from."""
     staleness: int = Field(default=0, ge=0, le=100)
@@ -92,6 +93,15 @@ class Rollout(groups.Group):
     """Episodes of an evaluation; of a split no more than it has."""
     speech: Speech = Field(default_factory=Speech)
     """How messages are put to the model, and how it answers."""
+
+    @model_validator(mode="after")
+    def _room_for_a_prompt(self) -> Rollout:
+        if self.tokens >= self.window:
+            raise ValueError(
+                f"tokens={self.tokens} leaves no room for a prompt in window={self.window}, for an answer counts; make "
+                "the window larger, or answers shorter"
+            )
+        return self
 
 
 class Reward(groups.Reward):

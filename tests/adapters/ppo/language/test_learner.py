@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from file_tasks import tiny
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from rolf_adapters.ppo.language.learner import LanguageLearner, build
 from rolf_adapters.ppo.language.settings import (
@@ -146,6 +147,17 @@ def test_a_model_that_has_gone_bad_is_told_as_diverged(part: str) -> None:
         )
     finally:
         learner.close()
+
+
+def test_a_window_that_the_model_cannot_read_is_refused() -> None:
+    """One with learned positions has no more of them, and would end an hour later at the first long context."""
+    words = tiny(seed=4)[1]
+    small = GPT2LMHeadModel(GPT2Config(vocab_size=len(words), n_positions=64, n_embd=32, n_layer=1, n_head=2))
+    with pytest.raises(ValueError, match=r"rollout\.window=65 is longer than what GPT2LMHeadModel.* 16 to 64"):
+        LanguageLearner(settings(warm=None, window=65), small, words)
+    LanguageLearner(settings(warm=None, window=64), small, words).close()
+    with pytest.raises(ValueError, match="tokens=64 leaves no room for a prompt in window=64"):
+        settings(warm=None, window=64, tokens=64)
 
 
 def test_a_model_is_named_in_a_configuration() -> None:
