@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -15,6 +15,8 @@ from rolf_adapters.ppo.language.problems import Problem
 
 FAULTS = (OSError, RuntimeError, EOFError)
 """What is raised where a machine, a process or a connection fails; all else is a mistake in a program."""
+MISTAKES = (NotImplementedError, RecursionError)
+"""Are kinds of those, and mistakes in a program all the same."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -32,6 +34,10 @@ class Lost(NamedTuple):
     """An episode that nothing can be said of, because its machine failed."""
 
     reason: str
+
+
+class _Failed(Exception):
+    """A machine has failed; says how."""
 
 
 class Pool:
@@ -68,22 +74,34 @@ class Pool:
         return dict(zip(given, walk(act, given.keys(), given.values()), strict=True))
 
     def reset(self, place: int, problem: Problem) -> Seen | Lost:
-        """Begin an episode; an environment that cannot is replaced, and the new one is asked once."""
+        """Begin an episode; an environment that cannot is replaced, and the new one is asked once.
+
+        Raises:
+            Exception: whatever is a mistake in a program, with a note of the environment that it is in.
+        """
         lost = Lost("")
         for _ in range(2):
             try:
-                observation, info = self._ready(place, problem.variant).reset(seed=problem.seed)
-            except FAULTS as error:
+                with _watched(problem.variant):
+                    observation, info = self._ready(place, problem.variant).reset(seed=problem.seed)
+            except _Failed as error:
                 lost = self._replace(place, error)
             else:
                 return Seen(observation, info)
         return lost
 
     def step(self, place: int, action: Any) -> Seen | Lost:
-        """Take a step; a machine that fails in it loses the episode."""
+        """Take a step; a machine that fails in it loses the episode.
+
+        Raises:
+            Exception: see `reset`.
+        """
+        found = self._open[place]
+        assert found is not None
         try:
-            observation, reward, terminated, truncated, info = self.env(place).step(action)
-        except FAULTS as error:
+            with _watched(found[0]):
+                observation, reward, terminated, truncated, info = found[1].step(action)
+        except _Failed as error:
             return self._replace(place, error)
         if info.get("masked") or info.get("failure_kind") is not None:
             # The environment itself has noticed, and has a new machine at its next reset.
@@ -92,10 +110,11 @@ class Pool:
 
     def close(self) -> None:
         """Close all; calling it twice is allowed."""
-        for place in range(len(self._open)):
-            self._close(place)
-        if self._threads is not None:
-            self._threads.shutdown()
+        with ExitStack() as stack:  # a mistake in one does not keep the others open
+            if self._threads is not None:
+                stack.callback(self._threads.shutdown)
+            for place in range(len(self._open)):
+                stack.callback(self._close, place)
 
     def _ready(self, place: int, variant: Variant) -> gymnasium.Env[Any, Any]:
         found = self._open[place]
@@ -105,13 +124,30 @@ class Pool:
             self._open[place] = found
         return found[1]
 
-    def _replace(self, place: int, error: Exception) -> Lost:
-        _LOG.warning("an environment failed and is replaced: %s: %s", type(error).__name__, error)
+    def _replace(self, place: int, error: _Failed) -> Lost:
+        _LOG.warning("an environment failed and is replaced: %s", error)
         self._close(place)
-        return Lost(f"{type(error).__name__}: {error}")
+        return Lost(str(error))
 
     def _close(self, place: int) -> None:
         found, self._open[place] = self._open[place], None
         if found is not None:
-            with suppress(*FAULTS):  # what has failed may fail again in closing
+            with suppress(_Failed), _watched(found[0]):  # what has failed may fail again in closing
                 found[1].close()
+
+
+@contextmanager
+def _watched(variant: Variant) -> Iterator[None]:
+    """Tell apart what happens to a machine and what a program does wrong.
+
+    Raises:
+        _Failed: the machine has failed.
+        Exception: the program's own, with a note of the environment that it is in.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, FAULTS) and not isinstance(error, MISTAKES):
+            raise _Failed(f"{type(error).__name__}: {error}") from error
+        error.add_note(f"in the environment {variant.env_id!r}, made with {dict(variant.kwargs)!r:.200}")
+        raise
