@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from rolf_adapters.ppo import groups
+from rolf_adapters.ppo.segments import CLIPS
+
+Range: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Environment(groups.Group):
@@ -228,8 +231,10 @@ class Training(groups.Training):
     """Most tokens, padding included, that are computed at once; has no effect on what is learned."""
     clipping: Literal["plain", "segmented"] = "plain"
     """One clip range, or one for each segment of an episode (``rolf_adapters.ppo.segments``)."""
-    clip: float = Field(default=0.2, gt=0, lt=1)
+    clip: Range = 0.2
     """The one clip range."""
+    clips: tuple[Range, Range, Range, Range] = CLIPS
+    """Clip range of each segment: identify, assess, dispatch, execute."""
     normalise: Literal["global", "segment", "none"] = "global"
     """Over what advantages are normalised."""
     entropy: float = Field(default=0.0, ge=0)
@@ -247,6 +252,16 @@ class Training(groups.Training):
     is variance."""
     warm_start: WarmStart | None = None
     """Supervised learning before all; none given: the model begins as it is."""
+
+    @model_validator(mode="after")
+    def _ranges_that_count(self) -> Training:
+        idle, other = ("clips", "segmented") if self.clipping == "plain" else ("clip", "plain")
+        if getattr(self, idle) != type(self).model_fields[idle].default:
+            raise ValueError(
+                f"{idle}={getattr(self, idle)} has no effect with clipping: {self.clipping}; leave it out, or give "
+                f"clipping: {other}"
+            )
+        return self
 
 
 class Settings(groups.Group):

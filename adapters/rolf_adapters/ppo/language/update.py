@@ -148,7 +148,7 @@ def _loss(
     old, segments = joined(part, "logps"), joined(part, "segments")
     every = torch.ones_like(said.logps, dtype=torch.bool)
     plain = training.clipping == "plain"
-    clips = training.clip if plain else torch.from_numpy(clip_ranges(segments.numpy())).float()
+    clips = training.clip if plain else torch.from_numpy(clip_ranges(segments.numpy(), training.clips)).float()
     advantages, returns = joined(part, "advantages").float(), joined(part, "returns").float()
     weights = None if part[0].weights is None else joined(part, "weights")
     surrogate = policy_loss(said.logps, old, advantages, clips, every, tokens, weights)

@@ -98,6 +98,33 @@ def test_micro_batches_have_no_effect(clipping: str) -> None:
     assert first == pytest.approx(second, abs=1e-5)
 
 
+def test_each_segment_has_the_clip_range_that_it_is_given() -> None:
+    """A narrow one where most samples lie outside of it clips them; the others are as they were."""
+    given = {"iterations": 1, "epochs": 1, "clipping": "segmented", "minibatches": 2}
+    usual, first = learned(Training(**given), samples())
+    same, _ = learned(Training(**given, clips=(0.15, 0.08, 0.25, 0.12)), samples())
+    wide, second = learned(Training(**given, clips=(0.999, 0.08, 0.25, 0.12)), samples())
+    assert all(torch.equal(one, other) for (_, one), (_, other) in zip(usual.trained(), same.trained(), strict=True))
+    assert first["loss"] != second["loss"]
+    assert not all(
+        torch.equal(one, other) for (_, one), (_, other) in zip(usual.trained(), wide.trained(), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("training", "said"),
+    [
+        ({"clips": (0.1, 0.1, 0.1, 0.1)}, r"clips=\(0.1.*has no effect with clipping: plain; .* clipping: segmented"),
+        ({"clip": 0.1, "clipping": "segmented"}, "clip=0.1 has no effect with clipping: segmented"),
+        ({"clips": (0.1, 0.1, 0.0, 0.1), "clipping": "segmented"}, "greater than 0"),
+    ],
+)
+def test_clip_ranges_without_an_effect_are_refused(training: dict[str, Any], said: str) -> None:
+    """Nobody shall compare two trainings that are the same."""
+    with pytest.raises(ValueError, match=said):
+        Training(iterations=1, **training)
+
+
 def test_what_was_not_chosen_has_no_effect() -> None:
     """A value at a forced token, or the reward's place among tokens, must not reach the update."""
     data = [episode(seed, 2) for seed in range(4)]
