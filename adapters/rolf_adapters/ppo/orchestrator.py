@@ -74,6 +74,22 @@ class Orchestrator:
         """What the latest `choose` decided and why, as plain JSON: ``variant``, ``arm``, ``score`` (null: never tried,
         or uniform), ``mean`` entropy [nats] and discounted ``count`` of the arm."""
 
+    def record(self, most: int) -> dict[str, Any]:
+        """Return the latest decisions for a log, as plain JSON, arm by arm in the order in which these were chosen.
+
+        Args:
+            most: Decisions that are told at most; what follows them is only counted, in ``left_out``.
+
+        Returns:
+            ``rule``, ``arms`` and ``left_out``; of each arm what `decisions` says of it as it was first chosen, and
+            its ``variants`` in the order in which they were chosen.
+        """
+        arms: dict[str, dict[str, Any]] = {}
+        for each in self.decisions[:most]:
+            told = {name: each[name] for name in ("arm", "count", "mean", "score")}
+            arms.setdefault(each["arm"], told | {"variants": []})["variants"].append(each["variant"])
+        return {"rule": self._rule, "arms": [*arms.values()], "left_out": max(len(self.decisions) - most, 0)}
+
     @property
     def support(self) -> tuple[str, ...]:
         """The variants that may be chosen."""

@@ -84,6 +84,21 @@ def test_ucb_by_hand() -> None:
     assert (first["mean"], first["count"], first["iteration"]) == (2.0, 1.0, 1)
 
 
+def test_the_record_of_decisions_is_arm_by_arm_and_bounded() -> None:
+    """An arm's count, mean and score are those with which it was first chosen; json takes all of it."""
+    orchestrator = Orchestrator(["a", "b", "c"], 0, discount=1.0)
+    orchestrator.learn(0, [("a", 1.0), ("a", 1.0), ("b", 2.0)])
+    orchestrator.choose(3, 1)
+    record = orchestrator.record(10)
+    assert [(arm["arm"], arm["variants"]) for arm in record["arms"]] == [("c", ["c"]), ("b", ["b", "b"])]
+    assert record["arms"][0] | {"variants": []} == {"arm": "c", "count": 0, "mean": None, "score": None, "variants": []}
+    assert record["arms"][1]["score"] == orchestrator.decisions[1]["score"]
+    assert (record["rule"], record["left_out"]) == ("ucb", 0)
+    assert json.loads(json.dumps(record)) == record
+    short = orchestrator.record(2)
+    assert ([arm["variants"] for arm in short["arms"]], short["left_out"]) == ([["c"], ["b"]], 1)
+
+
 def test_what_was_seen_counts_less_each_iteration() -> None:
     orchestrator = Orchestrator(["a", "b"], 0, discount=0.5)
     for iteration in range(3):

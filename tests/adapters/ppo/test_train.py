@@ -32,6 +32,17 @@ VECTOR: dict[str, Any] = {
     "rollout": {"rows": 8, "steps": 32, "statistics": 50, "evaluation_rows": 4},
     "reward__curiosity": 0.02,
 }
+ORCHESTRATED: dict[str, Any] = {
+    "experiment__kind": "vector",
+    "environment": {"id": "linegym:LineEnv-v1", "split": "line-v1/fit", "kwargs": {"max_episode_steps": 8}},
+    "rollout": {"rows": 4, "steps": 8, "statistics": 8, "evaluation_rows": 2, "sampler": "ucb"},
+    "policy": {"width": 8},
+    "stages__rollbacks": 10,
+    "stages__gates": [{"measure": "policy/kl", "when": "above", "value": 0.02, "then": "roll back"}],
+    "training__iterations": 16,
+    "training__learning_rate": 0.05,
+}
+"""Whose decisions are written down, with returns among them until the learning rate is small enough."""
 LANGUAGE: dict[str, Any] = {
     "experiment__kind": "language",
     "environment__id": "file_tasks:FileTasks-v0",
@@ -45,6 +56,7 @@ LANGUAGE: dict[str, Any] = {
     "training__warm_start": {"policy": "termgym.policies.oracle:Oracle", "episodes": 2, "epochs": 1},
 }  # fmt: skip
 AHEAD = LANGUAGE | {"rollout": {**LANGUAGE["rollout"], "staleness": 1}}
+LEARNERS = {"vector": VECTOR, "orchestrated": ORCHESTRATED, "language": LANGUAGE, "ahead": AHEAD}
 
 
 class Silent:
@@ -144,15 +156,16 @@ def kept_bits(out: Path, kills: int, learner: dict[str, Any]) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("learner", [VECTOR, LANGUAGE, AHEAD], ids=["vector", "language", "ahead"])
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 def test_two_kills_change_no_bit_of_what_comes_along(tmp_path: Path, learner: dict[str, Any]) -> None:
-    """Rows with their statistics and curiosity; a language model in real terminals; one that is played ahead."""
+    """Rows with their statistics and curiosity; an orchestrator's decisions; a language model in real terminals; one
+    that is played ahead."""
     assert kept_bits(tmp_path, 2, learner)
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("learner", [VECTOR, LANGUAGE, AHEAD], ids=["vector", "language", "ahead"])
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 def test_twenty_kills_change_no_bit_of_what_comes_along(tmp_path: Path, learner: dict[str, Any]) -> None:
     """The same, more often."""
     # Longer, an untrained model comes to a command with `&`: what that says is there before the prompt, or not yet.

@@ -11,6 +11,8 @@ from rolf_adapters.ppo.vector.collector import Episode
 
 MOST_TOLD = 50
 """Groups whose shares are logged."""
+MOST_DECISIONS = 1_000
+"""Decisions of an iteration that are logged one by one: some 50 kB."""
 
 
 class Choosing:
@@ -50,6 +52,16 @@ class Choosing:
         return {
             f"variants/{group}": counts[group] / len(chosen) for group in sorted(set(self._groups.values())) if chosen
         }
+
+    @property
+    def decides(self) -> bool:
+        """Whether the orchestrator chooses."""
+        return self._orchestrator is not None
+
+    def decided(self) -> dict[str, Any]:
+        """Return what the orchestrator has decided for an iteration and why, as plain JSON; see `decides`."""
+        record: dict[str, Any] = self._orchestrator.record(MOST_DECISIONS)
+        return record
 
     def learn(self, iteration: int, episodes: Sequence[Sequence[Any]]) -> None:
         """Tell the orchestrator how uncertain the policy was."""

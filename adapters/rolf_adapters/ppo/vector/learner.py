@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from rolf_adapters.ppo import control, parallel, seeds
 from rolf_adapters.ppo.learner import State
 from rolf_adapters.ppo.vector import measures
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Telling
+from rolf_adapters.ppo.vector.decisions import Decisions
 from rolf_adapters.ppo.vector.distillation import Distilling
 from rolf_adapters.ppo.vector.experience import Experience, share_of
 from rolf_adapters.ppo.vector.keeping import check, loaded, named, state_of
@@ -48,15 +50,19 @@ class VectorLearner:
         self.seed = seed
         world = settings.environment
         self._envs = made(world.id, share_of(settings), world.kwargs)
-        self.spaces = spaces_in(self._envs.single_observation_space, self._envs.single_action_space, world.id)
-        self.layout = layout_of(settings.policy)
-        self.network = network_for(self.spaces.observation, self.spaces.parts, settings.policy, seed)
-        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.training.learning_rate, eps=1e-5)
-        self.experience = Experience(settings, self.network, self.layout, self._collecting(self._envs), seed)
-        self._tests: Collector | None = None
-        self._replaying: Replaying | None = None
-        distillation, known = settings.training.distillation, self.experience.choosing.known
-        self._distilling = Distilling(distillation, known, seed) if distillation.every else None
+        with ExitStack() as undone:  # where it cannot be used, nobody else closes it
+            undone.callback(self._envs.close)
+            self.spaces = spaces_in(self._envs.single_observation_space, self._envs.single_action_space, world.id)
+            self.layout = layout_of(settings.policy)
+            self.network = network_for(self.spaces.observation, self.spaces.parts, settings.policy, seed)
+            self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.training.learning_rate, eps=1e-5)
+            self.experience = Experience(settings, self.network, self.layout, self._collecting(self._envs), seed)
+            self._tests: Collector | None = None
+            self._replaying: Replaying | None = None
+            self._decisions: Decisions | None = None
+            distillation, known = settings.training.distillation, self.experience.choosing.known
+            self._distilling = Distilling(distillation, known, seed) if distillation.every else None
+            undone.pop_all()
 
     def measures(self) -> frozenset[str]:
         """See `rolf_adapters.ppo.learner.Measures.measures`."""
@@ -66,6 +72,8 @@ class VectorLearner:
     def keep_in(self, folder: Path, states: int) -> None:
         """See `rolf_adapters.ppo.learner.KeepsFiles.keep_in`."""
         settings = self.settings
+        if self.experience.choosing.decides:
+            self._decisions = Decisions(folder, writes=parallel.rank() == 0)
         if not settings.training.replay.share:
             return
         from rolf_adapters.ppo.vector.replay import Replaying  # LMDB is only there where it is asked for
@@ -91,6 +99,8 @@ class VectorLearner:
         if iteration == imitation.iterations and imitation.sharpen != 1:
             self.network.sharpen(imitation.sharpen)
         chosen = experience.chosen(iteration, imitates)
+        if self._decisions is not None:
+            self._decisions.add(iteration, experience.choosing.decided())
         replaying = None if imitates else self._replayed()
         watcher = None if replaying is None else replaying.watcher(iteration)
         kept = experience.collected(iteration, chosen, imitates, watcher)
@@ -217,15 +227,21 @@ class VectorLearner:
         if replaying is not None:
             # Each process has its own, and all of them the same state.
             state.values["replay"] = parallel.gathered(replaying.state())
+        if self._decisions is not None:
+            state.values["decisions"] = self._decisions.sync()
         return state
 
     def load(self, state: State) -> None:
         """See `rolf_adapters.ppo.learner.Learner.load`."""
         self._load(state, partly=False)
+        if self._decisions is not None:
+            self._decisions.load(int(state.values.get("decisions", 0)))
 
     def go_back(self, state: State) -> str:
         """See `rolf_adapters.ppo.learner.GoesBack.go_back`."""
         gone = sum(parallel.gathered(self._load(state, partly=True)))  # each process has its own
+        if self._decisions is not None:
+            self._decisions.lines = parallel.gathered(self._decisions.stay())[0]
         if not gone:
             return ""
         return (
@@ -259,6 +275,8 @@ class VectorLearner:
     def close(self) -> None:
         """See `rolf_adapters.ppo.learner.Learner.close`."""
         self._envs.close()
+        if self._decisions is not None:
+            self._decisions.close()
         if self._replaying is not None:
             self._replaying.close()
         if self._tests is not None:
