@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -102,3 +102,6 @@ class Diverged(ArithmeticError):
 
 class Halted(RuntimeError):
     """A learner cannot go on, though nothing is wrong with what it has learned: machines fail, say. Says what to do."""
+
+    resumes: ClassVar[bool] = True
+    """Whether it may go on when it is resumed, with the same configuration."""

@@ -3,9 +3,10 @@
 A name is ``group/name``. The groups are fixed:
 
 ========== ===========================================================================================================
-rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, timeouts; by an older policy:
-           staleness (updates between the two, mean over answers), dropped (episodes of one that was too old); by
-           actors: replayed (episodes that were played again, because an actor had died over them)
+rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, timeouts, too_long (episodes
+           that begin with more than the window holds); by an older policy: staleness (updates between the two, mean
+           over answers), dropped (episodes of one that was too old); by actors: replayed (episodes that were played
+           again, because an actor had died over them)
 policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gradient, learning_rate,
            clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped, of
            all that an update learns from, also again; kl and first_kl are of what was just played);
@@ -13,7 +14,8 @@ policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gr
            stale_weight (mean of what samples of an older policy count: 1 but for chance), stale_truncated (share cut)
 value      the critic: loss, explained (share of the variance of returns)
 reward     what rewards are made of: mean, curiosity
-evaluation what is tested on, greedily: return, success, score, with _low and _high where there is an interval
+evaluation what is tested on, greedily: return, success, score, with _low and _high where there is an interval; lost
+           (episodes that could not be played, and count nowhere)
 family     success of each family of tasks
 variants   how variants were chosen
 replay     what was learned from again: steps, age [iterations], weight, truncated (share of the weights that were cut),

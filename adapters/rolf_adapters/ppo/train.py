@@ -109,7 +109,8 @@ def _measured(run: Run) -> Mapping[str, float]:
             values["time/evaluation"] = time.monotonic() - began
     except Halted as error:
         wrong = f"iteration {run.iteration}: {error}"
-        raise TrainingError(f"{wrong}; --resume goes on from the last checkpoint") from error
+        hint = "; --resume goes on from the last checkpoint" if error.resumes else ""
+        raise TrainingError(f"{wrong}{hint}") from error
     except Exception as error:  # somebody's environment or model, mostly; where it went wrong they see in the traceback
         error.add_note(f"in iteration {run.iteration} of the training; --resume goes on from its last checkpoint")
         raise

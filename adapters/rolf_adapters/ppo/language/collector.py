@@ -20,11 +20,6 @@ from rolf_adapters.ppo.language.problems import Problem
 from rolf_adapters.ppo.language.settings import Reward, Rollout
 from rolf_adapters.ppo.language.template import Template
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
-from rolf_adapters.ppo.learner import Halted
-
-
-class TooManyFaults(Halted):
-    """More episodes were lost to failing machines than is allowed: what is left is no fair sample."""
 
 
 class Abandoned(RuntimeError):
@@ -36,9 +31,12 @@ class Collected:
     """What came of a number of problems."""
 
     episodes: list[Episode | None]
-    """One a problem, in their order; None: its machine failed, and nothing can be said of it."""
+    """One a problem, in their order; None: nothing can be said of it, for its machine failed, or its first prompt was
+    too long."""
     faults: list[str] = field(default_factory=list)
     """How machines failed."""
+    too_long: list[int] = field(default_factory=list)
+    """Lengths of first prompts that had no room in the window [tokens]."""
     environment: float = 0.0
     """Time spent in environments [s]."""
     generation: float = 0.0
@@ -106,7 +104,7 @@ class Collector:
 
         Raises:
             Abandoned: it was stopped.
-            TooManyFaults: machines failed in more episodes than the settings allow.
+            Diverged: what the policy says is no number.
         """
         done = Collected([None] * len(problems))
         waiting = list(range(len(problems)))[::-1]
@@ -123,7 +121,6 @@ class Collector:
                     self._begin(live, place, seen[place], (index, problems[index], draws[index]), done)
             done.environment += time.perf_counter() - began
             self._turn(live, version, done)
-        self._look_at(done)
         return done
 
     def _begin(
@@ -143,10 +140,8 @@ class Collector:
         label = problem.family or str(seen.info.get("task", "")).partition("/")[0]
         prompt = talk.begin(seen.observation, seen.info)
         if len(prompt) + self._speaker.rollout.tokens > self._speaker.rollout.window:
-            raise ValueError(
-                f"the first prompt has {len(prompt)} tokens, and with an answer of {self._speaker.rollout.tokens} it "
-                f"is longer than rollout.window={self._speaker.rollout.window}; make the window larger"
-            )
+            done.too_long.append(len(prompt))
+            return
         live[place] = _Live(index, problem, draws, talk, [], prompt, label)
 
     def _turn(self, live: dict[int, _Live], version: int, done: Collected) -> None:
@@ -217,12 +212,4 @@ class Collector:
             measured = measure(each.problem.variant, ending)
             done.episodes[each.index] = Episode(
                 tuple(each.turns), final.get(each.index, 0.0), measured.success, measured.score, each.label
-            )
-
-    def _look_at(self, done: Collected) -> None:
-        allowed = self._speaker.rollout.faults
-        if len(done.faults) > allowed * len(done.episodes):
-            raise TooManyFaults(
-                f"{len(done.faults)} of {len(done.episodes)} episodes were lost because machines failed, more than "
-                f"rollout.faults={allowed} allows; the last one: {done.faults[-1]}"
             )

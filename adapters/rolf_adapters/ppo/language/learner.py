@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rolf.statistics import interval, mean
 from rolf_adapters.ppo import parallel, seeds
 from rolf_adapters.ppo.control import learning_rate
-from rolf_adapters.ppo.language import keeping, measures, report, staleness
+from rolf_adapters.ppo.language import dropped, keeping, measures, report, staleness
 from rolf_adapters.ppo.language.asynchronous import AsyncCollector
 from rolf_adapters.ppo.language.batches import Sample, sample
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
@@ -112,6 +112,7 @@ class LanguageLearner:
             return self._warm_up(warm)
         began = time.perf_counter()
         collected = self.collect(iteration)
+        dropped.check(collected, self.settings.rollout)
         collecting = time.perf_counter() - began
         samples, training, told = self._prepared(collected)
         self._set_rates(iteration - (warm is not None))
@@ -177,6 +178,7 @@ class LanguageLearner:
             "evaluation/success_high": bounds.high if bounds.high is not None else 1.0,
             "evaluation/return": float(np.mean([row.episode_return for row in known])),
             "evaluation/score": float(np.mean([row.score for row in known])),
+            "evaluation/lost": float(len(rows) - len(known)),
             **report.by_family(known),
         }
 
@@ -187,7 +189,7 @@ class LanguageLearner:
             problems: What is played, such as ``learner.problems.held_out(200)``.
 
         Returns:
-            1 for success, 0 for failure, NaN where the machine failed.
+            1 for success, 0 for failure, NaN where the machine failed or the first prompt was too long.
         """
         rows = self.play(problems)
         return np.array([[np.nan if row.success is None else float(row.success)] for row in rows])
@@ -199,6 +201,7 @@ class LanguageLearner:
     def _greedy(self, collector: Collector, problems: Sequence[Problem]) -> list[report.Row]:
         mine = range(parallel.rank(), len(problems), parallel.size())
         played = collector.play([problems[index] for index in mine], [None] * len(mine), version=self._version)
+        dropped.check(played, self.settings.rollout, few=dropped.FEW)
         return report.everywhere(played.episodes, len(problems))
 
     # ---- the first iteration
@@ -220,7 +223,7 @@ class LanguageLearner:
             told |= {"own/warm_loss": float(np.mean(losses)), "own/warm_epochs": epoch + 1.0}
             if warm.until is not None and (epoch + 1) % warm.check_every == 0:
                 tried = self._greedy(self._collector, self.problems.draw(warm.check, "warm check", seed=self._seed))
-                told["own/warm_success"] = float(np.mean([bool(row.success) for row in tried]))
+                told["own/warm_success"] = float(np.mean([row.success for row in tried if row.success is not None]))
                 if told["own/warm_success"] >= warm.until:
                     break
         if self._reference is not None:

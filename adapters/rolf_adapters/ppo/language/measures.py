@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rolf_adapters.ppo.language.settings import Settings
 from rolf_adapters.ppo.segment import Segment
 
-EPISODES = ("episodes", "steps", "faults", "success", "return", "score", "length", "tool_calls", "malformed", "tokens",
-            "chosen", "cut")  # fmt: skip
+EPISODES = ("episodes", "steps", "faults", "too_long", "success", "return", "score", "length", "tool_calls",
+            "malformed", "tokens", "chosen", "cut")  # fmt: skip
 UPDATE = ("loss", "entropy", "kl", "first_kl", "gradient", "steps", "learning_rate")
-EVALUATION = ("success", "success_low", "success_high", "return", "score")
+EVALUATION = ("success", "success_low", "success_high", "return", "score", "lost")
 STALE = ("rollout/dropped", "rollout/staleness", "policy/stale_weight", "policy/stale_truncated")
 TIMES = ("collect", "environment", "update")
 

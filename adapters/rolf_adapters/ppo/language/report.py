@@ -21,7 +21,7 @@ class Row(NamedTuple):
     """How one episode ended."""
 
     success: bool | None
-    """None: its machine failed."""
+    """None: its machine failed, or its first prompt was too long."""
     score: float
     episode_return: float
     family: str
@@ -64,6 +64,7 @@ def of_episodes(collected: Collected, end: int) -> Mapping[str, float]:
         "episodes": len(played),
         "steps": len(turns),
         "faults": len(collected.faults),
+        "too_long": len(collected.too_long),
         "malformed": sum(turn.malformed for turn in turns),
         "success": sum(episode.success for episode in played),
         "return": sum(float(episode.rewards.sum()) for episode in played),
@@ -80,6 +81,7 @@ def of_episodes(collected: Collected, end: int) -> Mapping[str, float]:
         "rollout/episodes": told["episodes"],
         "rollout/steps": told["steps"],
         "rollout/faults": told["faults"],
+        "rollout/too_long": told["too_long"],
         "rollout/success": told["success"] / each,
         "rollout/return": told["return"] / each,
         "rollout/score": told["score"] / each,

@@ -91,7 +91,8 @@ class Rollout(groups.Group):
     """How many updates older the policy that plays an iteration's episodes is than the one that learns from them. From
     1 on they are played in a thread of their own, while others are learned from."""
     faults: float = Field(default=0.2, ge=0, lt=1)
-    """Share of an iteration's episodes that may be lost to failing machines before the training stops."""
+    """Share of the episodes of an iteration, of all processes together, that may be lost to failing machines before the
+    training stops. Of an evaluation it is the same share, but never so few as three."""
     evaluation: int = Field(default=100, ge=1)
     """Episodes of an evaluation; of a split no more than it has."""
     speech: Speech = Field(default_factory=Speech)

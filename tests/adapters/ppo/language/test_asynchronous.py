@@ -10,7 +10,8 @@ import pytest
 import torch
 from file_tasks import tiny
 
-from rolf_adapters.ppo.language.collector import Collected, TooManyFaults
+from rolf_adapters.ppo.language.collector import Collected
+from rolf_adapters.ppo.language.dropped import TooManyFaults
 from rolf_adapters.ppo.language.learner import LanguageLearner
 from rolf_adapters.ppo.language.pool import Lost, Pool
 from rolf_adapters.ppo.language.settings import Environment, Policy, Reward, Rollout, Settings, Speech, Training
