@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import gymnasium
 import torch
 
 from rolf.evaluation import atomic
@@ -22,6 +21,7 @@ from rolf_adapters.ppo.config import Config, builder
 from rolf_adapters.ppo.learner import Diverged, GoesBack, KeepsFiles, Learner, Measures, State
 from rolf_adapters.ppo.metrics import METRICS, Metrics
 from rolf_adapters.ppo.reading import ConfigError
+from rolf_adapters.ppo.refusals import REFUSALS, refused
 from rolf_adapters.ppo.stages import Gates, Verdict
 
 CONFIG, CHECKPOINTS = "config.yaml", "checkpoints"
@@ -229,7 +229,10 @@ class Run:
             return learner
         except ConfigError:
             raise
-        except (gymnasium.error.Error, LookupError, ValueError) as error:
+        except REFUSALS as error:
+            if not refused(error):  # a slip in somebody's environment: where it is they see in the traceback
+                error.add_note("while the learner of the training was made")
+                raise
             raise ConfigError(f"the learner cannot be made: {error}") from error
 
     def _settle(self, learner: Learner) -> None:

@@ -28,6 +28,7 @@ from rolf_adapters.ppo.language.problems import Problem, Problems
 from rolf_adapters.ppo.language.reference import Reference, apart
 from rolf_adapters.ppo.language.settings import Settings, Training, WarmStart
 from rolf_adapters.ppo.language.template import Template
+from rolf_adapters.ppo.language.trying import try_out
 from rolf_adapters.ppo.language.update import imitated, updated
 from rolf_adapters.ppo.learner import Learner, State
 
@@ -78,6 +79,7 @@ class LanguageLearner:
         )
         self.policy.check_window(rollout.window)
         self.problems = Problems(settings.environment)
+        try_out(self.problems)
         # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.
         self._pool, self._tests = (Pool(rollout.environments, rollout.threads) for _ in range(2))
         speaker = self._speaker(tokenizer)

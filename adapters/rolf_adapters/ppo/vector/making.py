@@ -14,6 +14,9 @@ from gymnasium.vector import AutoresetMode
 from rolf.evaluation.origin import origin
 from rolf_adapters.ppo.orchestrator import families
 
+OURS = frozenset({"num_envs", "autoreset_mode", "vectorization_mode", "vector_kwargs"})
+"""Arguments of ``make_vec`` that follow from other settings."""
+
 
 class Spaces(NamedTuple):
     """What is to be known of an environment's spaces."""
@@ -37,7 +40,12 @@ def made(env_id: str, rows: int, kwargs: Mapping[str, Any]) -> Any:
         env_id: Of Gymnasium.
         rows: How many.
         kwargs: For the environment.
+
+    Raises:
+        ValueError: something in ``kwargs`` is not the environment's to be told.
     """
+    for mine in OURS & {*kwargs}:
+        raise ValueError(f"environment.kwargs has {mine!r}, which is set by the trainer: rollout.rows says how many")
     module, _, name = env_id.rpartition(":")
     if module:
         import_module(module)  # which registers it
