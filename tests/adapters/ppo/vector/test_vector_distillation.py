@@ -17,6 +17,7 @@ from linegym.variants import variant
 from rolf_adapters.ppo.learner import State
 from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.vector.choice import chance_of, log_chances
+from rolf_adapters.ppo.vector.collector import Episode
 from rolf_adapters.ppo.vector.distillation import Distilling
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
 from rolf_adapters.ppo.vector.settings import Distillation, Environment, Policy, Rollout, Settings, Training
@@ -167,14 +168,12 @@ def test_without_variants_there_are_no_hardest() -> None:
         build(settings.model_copy(update={"policy": Policy(width=8)}), seed=0)
 
 
-def test_variants_that_nobody_tells_cannot_be_compared(opened: Opened) -> None:
-    environment = Environment(id="CartPole-v1", variants=("one", "other"))
-    rollout = Rollout(rows=2, steps=100, statistics=20)  # long enough to fall over
-    learner = opened(
-        line().model_copy(update={"environment": environment, "rollout": rollout, "policy": Policy(width=8)})
-    )
+def test_variants_that_nobody_tells_at_the_end_cannot_be_compared() -> None:
+    """What an environment tells where an episode begins is looked at before; this is of where it ends."""
+    distilling = Distilling(Distillation(every=1), ("one", "other"), 0)
     with pytest.raises(TrainingError, match="does not tell which one an episode was of"):
-        learner.iterate(0)
+        distilling.learn([Episode(0, "", 20.0, 20, 1.0, 0.6)])
+    assert distilling.state() == {}
 
 
 def test_the_environments_time_is_that_of_the_collection(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
