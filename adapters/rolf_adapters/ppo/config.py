@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path as File
@@ -64,9 +64,11 @@ class Config(Group):
         return digest(self.course())
 
     def slower(self, factor: float) -> Config:
-        """Return it with the learning rates multiplied."""
-        rates = {name: getattr(self.training, name) * factor for name in self.training.RATES}
-        return self.model_copy(update={"training": self.training.model_copy(update=rates)})
+        """Return it with all learning rates multiplied: of PPO, of a warm start, of whatever a kind names as one."""
+        training: Group = self.training
+        for name in self.training.RATES:
+            training = _multiplied(training, name.split("."), factor)
+        return self.model_copy(update={"training": training})
 
 
 def read(path: File, overrides: tuple[str, ...] = ()) -> Config:
@@ -161,6 +163,15 @@ def _model(data: dict[str, Any], written: Written) -> type[Config]:
         return model_of(kind)
     except ConfigError as error:
         raise ConfigError(f"{at}: {error}") from error
+
+
+def _multiplied(group: Group, path: Sequence[str], factor: float) -> Group:
+    """Return a group with one of its numbers, or one of a group in it, multiplied; without that group as it is."""
+    name, *rest = path
+    value = getattr(group, name)
+    if value is None:
+        return group
+    return group.model_copy(update={name: _multiplied(value, rest, factor) if rest else value * factor})
 
 
 def _module(kind: str, part: str) -> ModuleType:

@@ -50,7 +50,8 @@ class Training(Group):
     """How long and how fast; a kind of learner adds its own."""
 
     RATES: ClassVar[tuple[str, ...]] = ("learning_rate",)
-    """The rates that a training goes on with more slowly when it has gone wrong; a kind with more names them here."""
+    """The rates that a training goes on with more slowly when it has gone wrong; a kind with more names them here, with
+    the group where one is in a group: ``imitation.learning_rate``."""
     iterations: int = Field(ge=1)
     """Of collecting and learning."""
     learning_rate: float = Field(default=3e-4, gt=0, le=1)
@@ -86,7 +87,7 @@ class Stages(Group):
     rollbacks: Annotated[int, Field(ge=0)] = 3
     """How often the training may go back before it gives up."""
     slower: float = Field(default=0.5, gt=0, le=1)
-    """What the learning rate is multiplied by with each return."""
+    """What all learning rates are multiplied by with each return."""
 
 
 class Logging(Group):

@@ -215,7 +215,7 @@ class KlControl(groups.Group):
 class Training(groups.Training):
     """How it learns from episodes."""
 
-    RATES: ClassVar[tuple[str, ...]] = ("learning_rate", "critic_rate")
+    RATES: ClassVar[tuple[str, ...]] = ("learning_rate", "critic_rate", "warm_start.learning_rate")
     learning_rate: float = Field(default=1e-5, gt=0, le=1)
     """Of the model, before any schedule."""
     critic_rate: float = Field(default=1e-3, gt=0, le=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -26,6 +26,8 @@ class Environment(Group):
     environment that does not tell what it was asked for is refused."""
     test_split: str = ""
     """A split to evaluate on: ``line-v1/validation``; empty: what is trained on."""
+    held_out: bool = False
+    """Whether a split may be trained on that is not there to be trained on: one that is held out, or validates."""
     mask: str = "action_mask"
     """Where ``info`` tells which actions are possible; where it tells none, all are."""
     phase: str = "phase"
@@ -153,6 +155,7 @@ class Distillation(Group):
 class Training(groups.Training):
     """How it learns."""
 
+    RATES: ClassVar[tuple[str, ...]] = ("learning_rate", "imitation.learning_rate", "distillation.learning_rate")
     epochs: int = Field(default=4, ge=1)
     """Passes over what was collected."""
     minibatches: int = Field(default=4, ge=1)
