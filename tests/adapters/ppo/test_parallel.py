@@ -80,6 +80,22 @@ def test_two_processes_update_a_learner_as_one_does(tmp_path: Path, kind: str) -
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_goes_wrong_in_one_process_is_told_by_all(tmp_path: Path) -> None:
+    """One that goes back alone, or stops alone, leaves the others in a sum that nobody adds to any more."""
+    first, second = torchrun(2, "shared_trouble.py", tmp_path)
+    assert [told for told, _ in first] == [told for told, _ in second]
+    assert all(ranks == [0, 1] for _, ranks in first + second), "and they go on together"
+    *spoilt, one, two = [told for told, _ in first]
+    diverged = ["Diverged", "the model's scores, or the critic's values, are no finite numbers"]
+    assert spoilt == [diverged] * 4, "in playing, ahead or not, and in evaluation"
+    assert one["rollout/faults"] == 1
+    assert one["rollout/episodes"] == 7
+    assert two[0] == "TooManyFaults"
+    assert two[1].startswith("2 of 8 episodes were lost")
+
+
+@pytest.mark.slow
 def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
     """By the command, which starts them: the same episodes, shared out, come to the same policy but for rounding."""
     config = checked(small_config(cluster__processes=2))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rolf.statistics import interval, mean
 from rolf_adapters.ppo import parallel, seeds
+from rolf_adapters.ppo.agreement import diverged_together
 from rolf_adapters.ppo.control import learning_rate
 from rolf_adapters.ppo.language import dropped, keeping, measures, report, staleness
 from rolf_adapters.ppo.language.asynchronous import AsyncCollector
@@ -113,7 +114,8 @@ class LanguageLearner:
         if warm is not None and iteration == 0:
             return self._warm_up(warm)
         began = time.perf_counter()
-        collected = self.collect(iteration)
+        with diverged_together():
+            collected = self.collect(iteration)
         dropped.check(collected, self.settings.rollout)
         collecting = time.perf_counter() - began
         samples, training, told = self._prepared(collected)
@@ -202,7 +204,8 @@ class LanguageLearner:
 
     def _greedy(self, collector: Collector, problems: Sequence[Problem]) -> list[report.Row]:
         mine = range(parallel.rank(), len(problems), parallel.size())
-        played = collector.play([problems[index] for index in mine], [None] * len(mine), version=self._version)
+        with diverged_together():
+            played = collector.play([problems[index] for index in mine], [None] * len(mine), version=self._version)
         dropped.check(played, self.settings.rollout, few=dropped.FEW)
         return report.everywhere(played.episodes, len(problems))
 

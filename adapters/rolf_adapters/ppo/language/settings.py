@@ -92,7 +92,7 @@ class Rollout(groups.Group):
     1 on they are played in a thread of their own, while others are learned from."""
     faults: float = Field(default=0.2, ge=0, lt=1)
     """Share of the episodes of an iteration, of all processes together, that may be lost to failing machines before the
-    training stops. Of an evaluation it is the same share, but never so few as three."""
+    training stops. Of an evaluation's it is the same share, or three if that is more."""
     evaluation: int = Field(default=100, ge=1)
     """Episodes of an evaluation; of a split no more than it has."""
     speech: Speech = Field(default_factory=Speech)
