@@ -3,10 +3,11 @@
 A name is ``group/name``. The groups are fixed:
 
 ========== ===========================================================================================================
-rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, timeouts, too_long (episodes
-           that begin with more than the window holds); by an older policy: staleness (updates between the two, mean
-           over answers), dropped (episodes of one that was too old); by actors: replayed (episodes that were played
-           again, because an actor had died over them)
+rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, fault_share (of episodes),
+           timeouts (share of answers whose command ran past its time-out), too_long (episodes that begin with more
+           than the window holds), family/… (success of each family of tasks, with what was drawn); by an older
+           policy: staleness (updates between the two, mean over answers), dropped (episodes of one that was too old);
+           by actors: replayed (episodes that were played again, because an actor had died over them)
 policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gradient, learning_rate,
            clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped, of
            all that an update learns from, also again; kl and first_kl are of what was just played);
@@ -16,12 +17,12 @@ value      the critic: loss, explained (share of the variance of returns)
 reward     what rewards are made of: mean, curiosity
 evaluation what is tested on, greedily: return, success, score, with _low and _high where there is an interval; lost
            (episodes that could not be played, and count nowhere)
-family     success of each family of tasks
+family     success of each family of tasks that is tested on; of more than 30 the last ones by name are told as others
 variants   how variants were chosen
 replay     what was learned from again: steps, age [iterations], weight, truncated (share of the weights that were cut),
            covered (share of the 10 stored steps of highest causal priority that were drawn)
 own        anything that a learner of your own measures
-time       [s]: collect, environment, update, sync; iteration, evaluation
+time       [s]: collect, environment and generation (parts of it), update, sync; iteration, evaluation
 ========== ===========================================================================================================
 
 ``metrics.jsonl`` holds all but ``time``, and nothing in it depends on the clock: a training that was killed and resumed

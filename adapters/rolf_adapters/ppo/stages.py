@@ -89,8 +89,8 @@ class Gates:
                 metrics.check({gate.measure: 0.0})
             except ValueError as error:
                 raise ConfigError(f"stages.gates: {error}") from error
-            group = gate.measure.partition("/")[0]
-            if known is not None and gate.measure not in known and f"{group}/*" not in known:
+            groups = tuple(name.removesuffix("*") for name in known or () if name.endswith("/*"))
+            if known is not None and gate.measure not in known and not gate.measure.startswith(groups):
                 raise ConfigError(_unmeasured(gate.measure, sorted(known)))
 
     def doubts(self, *, evaluated: bool) -> list[str]:

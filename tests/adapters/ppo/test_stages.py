@@ -102,13 +102,15 @@ def test_a_gate_that_nothing_measures_is_an_error() -> None:
     with pytest.raises(ConfigError, match="nothing measures 'evaluation/sucess'; did you mean 'evaluation/success'"):
         gates.check(["rollout/return", "evaluation/success"])
     with pytest.raises(ConfigError, match="nothing measures 'rollout/return'"):
-        Gates([gate("above", 1)]).check(["value/loss"])
+        Gates([gate("above", 1)]).check(["value/loss", "rollout/family/*"])
 
 
-@pytest.mark.parametrize("name", ["family/remove", "value/loss", "time/iteration"])
+@pytest.mark.parametrize("name", ["family/remove", "rollout/family/remove", "value/loss", "time/iteration"])
 def test_a_gate_may_look_at_whatever_is_measured(name: str) -> None:
     """Names, groups whose names are not known beforehand, and what the loop measures itself."""
-    Gates([Gate(measure=name, when="above", value=1, then="stop")]).check(["family/*", "value/loss"])
+    Gates([Gate(measure=name, when="above", value=1, then="stop")]).check(
+        ["family/*", "rollout/family/*", "value/loss"]
+    )
 
 
 def test_the_state_of_other_gates_is_refused() -> None:

@@ -22,6 +22,10 @@ from rolf_adapters.ppo.language.template import Template
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
 
 
+TIMEOUT = "TIMEOUT"
+"""What ``info["event"]`` is after a command that ran past its time-out (``termgym.Event``)."""
+
+
 class Abandoned(RuntimeError):
     """Nobody wants the episodes any more that are being played."""
 
@@ -193,8 +197,9 @@ class Collector:
         cut = seen.truncated or full or len(each.turns) + 1 == rollout.turns
         ends = seen.terminated or (cut and reward.limit_ends)
         paid = seen.reward + reward.per_turn + reward.malformed * fault
+        late = seen.info.get("event") == TIMEOUT
         turn = Turn(
-            each.prompt, said, paid, ends, cut and not ends, version, int(each.talk.segment), malformed=bool(fault)
+            each.prompt, said, paid, ends, cut and not ends, version, int(each.talk.segment), bool(fault), late
         )
         each.turns.append(turn)
         each.prompt = prompt

@@ -129,6 +129,7 @@ class LanguageLearner:
             "policy/learning_rate": self._optimiser.param_groups[0]["lr"],
             "time/collect": collecting,
             "time/environment": collected.environment,
+            "time/generation": collected.generation,
             "time/update": time.perf_counter() - began - collecting,
         }
 
@@ -183,7 +184,7 @@ class LanguageLearner:
             "evaluation/return": float(np.mean([row.episode_return for row in known])),
             "evaluation/score": float(np.mean([row.score for row in known])),
             "evaluation/lost": float(len(rows) - len(known)),
-            **report.by_family(known),
+            **report.by_family((row.family, bool(row.success)) for row in known),
         }
 
     def successes(self, problems: Sequence[Problem]) -> NDArray[np.float64]:  # (problems, 1)

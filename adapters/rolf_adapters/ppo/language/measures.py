@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from rolf_adapters.ppo.language.settings import Settings
 from rolf_adapters.ppo.segment import Segment
 
-EPISODES = ("episodes", "steps", "faults", "too_long", "success", "return", "score", "length", "tool_calls",
-            "malformed", "tokens", "chosen", "cut")  # fmt: skip
+EPISODES = ("episodes", "steps", "faults", "fault_share", "timeouts", "too_long", "success", "return", "score",
+            "length", "tool_calls", "malformed", "tokens", "chosen", "cut")  # fmt: skip
 UPDATE = ("loss", "entropy", "kl", "first_kl", "gradient", "steps", "learning_rate")
 EVALUATION = ("success", "success_low", "success_high", "return", "score", "lost")
 STALE = ("rollout/dropped", "rollout/staleness", "policy/stale_weight", "policy/stale_truncated")
-TIMES = ("collect", "environment", "update")
+TIMES = ("collect", "environment", "generation", "update")
 
 
 def measures(settings: Settings) -> Iterator[str]:
@@ -22,7 +22,7 @@ def measures(settings: Settings) -> Iterator[str]:
     yield from (f"evaluation/{name}" for name in EVALUATION)
     yield from (f"policy/{name}" for name in UPDATE)
     yield from (f"policy/clipped_{segment.name.lower()}" for segment in Segment)
-    yield from ("value/loss", "value/explained", "own/first_gap", "family/*")
+    yield from ("value/loss", "value/explained", "own/first_gap", "family/*", "rollout/family/*")
     yield from (f"time/{name}" for name in TIMES)
     if settings.rollout.staleness:
         yield from STALE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,10 @@ from rolf_adapters.ppo.language.settings import Training
 from rolf_adapters.ppo.language.turns import Episode
 from rolf_adapters.ppo.language.update import Figures
 from rolf_adapters.ppo.segments import Segment
+
+FAMILIES = 30
+"""Most families of tasks that are told one by one: a suite may have thousands, and a curve of each is one of none."""
+OTHERS = "others"
 
 
 class Row(NamedTuple):
@@ -42,13 +46,24 @@ def everywhere(episodes: Sequence[Episode | None], count: int) -> list[Row]:
     return [Row(*shares[index % len(shares)][index // len(shares)]) for index in range(count)]
 
 
-def by_family(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the success of each family of tasks: an average hides one that is lost."""
-    families: dict[str, list[float]] = {}
-    for row in rows:
-        if row.family and row.success is not None:
-            families.setdefault(row.family, []).append(float(row.success))
-    return {f"family/{name}": float(np.mean(found)) for name, found in sorted(families.items())}
+def by_family(known: Iterable[tuple[str, bool]]) -> dict[str, float]:
+    """Return the success of each family of tasks: an average hides one that is lost.
+
+    Of more than `FAMILIES` the last ones by name are told together.
+
+    Args:
+        known: Family and success of each episode; one of no family is left out.
+    """
+    families: dict[str, list[bool]] = {}
+    for family, success in known:
+        if family:
+            families.setdefault(family, []).append(success)
+    names = sorted(families)
+    kept = names if len(names) <= FAMILIES else names[: FAMILIES - 1]
+    told = {name: families[name] for name in kept}
+    for name in names[len(kept) :]:
+        told.setdefault(OTHERS, []).extend(families[name])
+    return {f"family/{name}": float(np.mean(found)) for name, found in told.items()}
 
 
 def of_episodes(collected: Collected, end: int) -> Mapping[str, float]:
@@ -61,8 +76,10 @@ def of_episodes(collected: Collected, end: int) -> Mapping[str, float]:
     played = collected.played
     turns = [turn for episode in played for turn in episode.turns]
     counts = {
+        "asked": len(collected.episodes),
         "episodes": len(played),
         "steps": len(turns),
+        "timeouts": sum(turn.timeout for turn in turns),
         "faults": len(collected.faults),
         "too_long": len(collected.too_long),
         "malformed": sum(turn.malformed for turn in turns),
@@ -73,15 +90,23 @@ def of_episodes(collected: Collected, end: int) -> Mapping[str, float]:
         "chosen": sum(int(turn.said.chosen.sum()) for turn in turns),
         "cut": sum(turn.said.ids[-1] != end for turn in turns),
     }
-    names = list(counts)
-    added = parallel.summed(torch.tensor([float(counts[name]) for name in names], dtype=torch.float64))
-    told = dict(zip(names, added.tolist(), strict=True))
+    added = parallel.summed(torch.tensor([float(count) for count in counts.values()], dtype=torch.float64))
+    told = dict(zip(counts, added.tolist(), strict=True))
+    known = [(episode.label, episode.success) for episode in played]
+    families = by_family(pair for share in parallel.gathered(known) for pair in share)
+    return {**_shares(told), **{f"rollout/{name}": success for name, success in families.items()}}
+
+
+def _shares(told: Mapping[str, float]) -> dict[str, float]:
+    """Return what is told of sums over all processes."""
     each, step = max(told["episodes"], 1.0), max(told["steps"], 1.0)
     return {
         "rollout/episodes": told["episodes"],
         "rollout/steps": told["steps"],
         "rollout/faults": told["faults"],
+        "rollout/fault_share": told["faults"] / max(told["asked"], 1.0),
         "rollout/too_long": told["too_long"],
+        "rollout/timeouts": told["timeouts"] / step,
         "rollout/success": told["success"] / each,
         "rollout/return": told["return"] / each,
         "rollout/score": told["score"] / each,

@@ -61,6 +61,8 @@ class Turn:
     has to be learned as one that should have."""
     malformed: bool = False
     """Whether the answer was no call."""
+    timeout: bool = False
+    """Whether a command ran past its time-out, and was stopped."""
 
 
 class Row(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from file_tasks import tiny
 
+from rolf.interface import Call
 from rolf.variant import Variant
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
 from rolf_adapters.ppo.language.conversation import Conversation
@@ -152,6 +153,31 @@ def test_an_episode_whose_machine_dies_is_dropped(policy: LanguagePolicy) -> Non
         assert len(done.played) == 3
     finally:
         pool.close()
+
+
+class Late(Pool):
+    """A pool in whose second step a command runs past its time-out."""
+
+    taken = 0
+
+    def step(self, place: int, action: Any) -> Seen | Lost:
+        self.taken += 1
+        if self.taken == 2:
+            world: Any = self.env(place).unwrapped
+            action = world.action_of(Call("run", {"command": "sleep 60", "timeout": 0.3}))
+        return super().step(place, action)
+
+
+def test_a_command_that_ran_past_its_time_out_is_noted(policy: LanguagePolicy) -> None:
+    """A policy that waits for nothing takes hours, and nobody would see why."""
+    pool = Late(1)
+    try:
+        done = play(collector(policy, pool), 2)
+    finally:
+        pool.close()
+    late = [turn.timeout for episode in done.played for turn in episode.turns]
+    assert late.index(True) == 1
+    assert sum(late) == 1
 
 
 def test_an_environment_without_tools_is_refused(policy: LanguagePolicy) -> None:
