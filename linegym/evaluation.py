@@ -45,6 +45,8 @@ SPLITS = {
     "sweep": 1826,
 }
 """Variants in each, so that to list them takes no time."""
+TRAINING = ("train", "fit")
+"""Splits that are there to be trained on."""
 ATTEMPTS, MOST_EPISODES = 5, 3_500
 """Attempts a variant; one alone where five would be more episodes than this. More variants say more than attempts."""
 FREE = ("action", "observation")
@@ -55,7 +57,10 @@ COUNTS = ("output", "scrap", "faults", "faults_due", "closed", "closed_due", "wr
 
 def splits() -> Sequence[SplitEntry]:
     """See ``rolf.evaluation.evaluable.Evaluable.splits``."""
-    return [SplitEntry(f"{VERSION}/{name}", count, attempts(name), PURPOSES[name]) for name, count in SPLITS.items()]
+    return [
+        SplitEntry(f"{VERSION}/{name}", count, attempts(name), PURPOSES[name], training=name in TRAINING)
+        for name, count in SPLITS.items()
+    ]
 
 
 @cache

@@ -45,7 +45,10 @@ def splits() -> Sequence[SplitEntry]:
     def count(name: str) -> int:
         return len(sets.named(_tasks_of(name)))
 
-    return [SplitEntry(f"{PREFIX}{name}", count(name), ATTEMPTS, about) for name, about in _PURPOSES.items()]
+    return [
+        SplitEntry(f"{PREFIX}{name}", count(name), ATTEMPTS, about, training=name == "train")
+        for name, about in _PURPOSES.items()
+    ]
 
 
 def split(name: str) -> Split:

@@ -21,6 +21,8 @@ class SplitEntry:
     """Variants in it."""
     attempts: int
     summary: str
+    training: bool | None = None
+    """Whether it is there to be trained on; None: nobody says."""
 
 
 @runtime_checkable

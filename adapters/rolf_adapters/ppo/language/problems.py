@@ -8,6 +8,7 @@ from rolf.splitting import find_split
 from rolf.variant import SEEDS, Labels, Variant
 from rolf_adapters.ppo import seeds
 from rolf_adapters.ppo.language.settings import Environment
+from rolf_adapters.ppo.support import check_support
 
 
 class Problem(NamedTuple):
@@ -28,6 +29,7 @@ class Problems:
 
     Raises:
         LookupError: there is no such split.
+        ValueError: it is not there to be learned on.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -40,6 +42,7 @@ class Problems:
             return
         names = (environment.split, environment.evaluation_split or environment.split)
         train, test = (find_split(name) for name in names)
+        check_support(train.name, held_out=environment.held_out)
         self._train = list(zip(train.variants, train.labels, strict=True))
         self._test = list(zip(test.variants, test.labels, strict=True))
         self._listed = True

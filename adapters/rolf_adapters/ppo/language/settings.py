@@ -30,6 +30,8 @@ class Environment(groups.Group):
     """What it learns on: ``term-v1/train``."""
     evaluation_split: str | None = None
     """What it is tested on: ``term-v1/validation[:50]``; none: the split that it learns on."""
+    held_out: bool = False
+    """Whether it may learn on a split that is not there to be trained on: one that is held out, or validates."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Environment:

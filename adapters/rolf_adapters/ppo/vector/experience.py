@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rolf_adapters.ppo import credit, parallel, seeds, segments
 from rolf_adapters.ppo.curiosity import Curiosity
+from rolf_adapters.ppo.support import check_support
 from rolf_adapters.ppo.twins import beyond_twins
 from rolf_adapters.ppo.vector.choosing import Choosing
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Watcher
@@ -49,6 +50,8 @@ class Experience:
         self.reward_scale = 0.0
         """What rewards are multiplied by; 0: not known yet, as the statistics are still to be taken."""
         world = settings.environment
+        if world.split:
+            check_support(world.split, held_out=world.held_out)
         known = variants_of(world.id, world.split) if world.split else {each: each for each in world.variants}
         self.choosing = Choosing(known, settings.rollout.sampler, seed)
         weight = settings.reward.curiosity
