@@ -10,7 +10,8 @@ except ImportError as error:
     raise ImportError(f"a pool of episodes needs ray ({error}): pip install 'rolf[ray]'") from error
 
 from rolf_adapters.ray_pool.episode import Cause, Episode, Lost
+from rolf_adapters.ray_pool.errors import PoolError
 from rolf_adapters.ray_pool.local import local_ray
-from rolf_adapters.ray_pool.pool import EpisodePool, PoolError
+from rolf_adapters.ray_pool.pool import EpisodePool
 
 __all__ = ["Cause", "Episode", "EpisodePool", "Lost", "PoolError", "local_ray"]

@@ -18,7 +18,8 @@ from ray.exceptions import RayActorError, RayTaskError
 from rolf.evaluation.policy import Policy
 from rolf.variant import Variant
 from rolf_adapters.ray_pool.episode import Cause, Episode, Lost
-from rolf_adapters.ray_pool.local import local_ray
+from rolf_adapters.ray_pool.errors import PoolError, said
+from rolf_adapters.ray_pool.local import room
 from rolf_adapters.ray_pool.player import Player
 
 STILLBORN = 3
@@ -28,10 +29,6 @@ LEAVE = 10.0
 PATIENCE = 300.0
 """How long no actor at all may get ready [s]; then there must be no room for them."""
 HELP = "its module must be installed, or lie in the folder where the program was started or in PYTHONPATH"
-
-
-class PoolError(RuntimeError):
-    """No actor lives long enough to play anything."""
 
 
 @dataclass(slots=True)
@@ -84,12 +81,7 @@ class EpisodePool:
         _check(actors, deadline, cpus)
         self._count, self._deadline = actors, deadline
         with ExitStack() as own:
-            if not ray.is_initialized():
-                own.enter_context(local_ray(max(1, math.ceil(actors * cpus))))
-            there = ray.cluster_resources().get("CPU", 0.0)
-            if there < actors * cpus:
-                each = f"{actors} actors with {cpus:g} processors each"
-                raise ValueError(f"{each}; Ray has {there:g}: give fewer, or cpus=")
+            own.enter_context(room(actors, cpus))
             self._make = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0)(Player)
             self._own = own.pop_all()  # from here on it is the pool's to stop Ray
         self._actors: list[Any] = []
@@ -189,11 +181,11 @@ class EpisodePool:
             result = ray.get(answer)
         except RayTaskError as error:
             if work.index is None:
-                raise PoolError(f"no actor can take the policy: {_said(error.cause)}; {HELP}") from error
+                raise PoolError(f"no actor can take the policy: {said(error.cause)}; {HELP}") from error
             raise error.cause from error
         except RayActorError as error:
             self._dismiss(work.actor)
-            self._died(work, turn, _said(error))
+            self._died(work, turn, said(error))
             return
         if work.index is None:
             self._numbers[work.actor] = result
@@ -260,7 +252,3 @@ def _check(actors: int, deadline: float | None, cpus: float) -> None:
         raise ValueError(f"deadline={deadline} [s]; give a positive time, or None")
     if not 0 <= cpus < math.inf:
         raise ValueError(f"cpus={cpus!r} for each actor; give a share of a processor or several, 0 to reserve none")
-
-
-def _said(error: object) -> str:
-    return " ".join(str(error).split())[:300]

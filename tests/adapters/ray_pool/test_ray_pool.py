@@ -251,6 +251,26 @@ def test_what_is_refused_leaves_no_ray_running() -> None:
     assert done.stdout.splitlines() == [*["False 0"] * 5, "5"]
 
 
+LISTENING = """
+import os, signal
+from rolf_adapters.ray_pool import local_ray
+
+os.environ["RAY_ADDRESS"] = "127.0.0.1:1"  # of a cluster that is not meant
+for handler in (lambda number, frame: print("heard"), signal.SIG_DFL):
+    signal.signal(signal.SIGTERM, handler)
+    with local_ray(1):
+        if handler is not signal.SIG_DFL:
+            os.kill(os.getpid(), signal.SIGTERM)
+    print(signal.getsignal(signal.SIGTERM) is handler)
+"""
+
+
+def test_who_listens_for_sigterm_goes_on_listening() -> None:
+    """A training ends after its iteration; Ray's own handler would end it at once, and goes when Ray goes."""
+    done = subprocess.run([sys.executable, "-c", LISTENING], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["heard", "True", "True"]
+
+
 ALONE = """
 import pathlib, tempfile
 import psutil
