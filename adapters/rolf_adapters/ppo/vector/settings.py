@@ -28,8 +28,6 @@ class Environment(Group):
     """A split to evaluate on: ``line-v1/validation``; empty: what is trained on."""
     held_out: bool = False
     """Whether a split may be trained on that is not there to be trained on: one that is held out, or validates."""
-    held_out: bool = False
-    """Whether a split may be trained on that is not there to be trained on: one that is held out, or validates."""
     mask: str = "action_mask"
     """Where ``info`` tells which actions are possible; where it tells none, all are."""
     phase: str = "phase"
