@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
+from rolf_adapters.ppo.language.collector import Collected, Collector, Plays, Speaker
 from rolf_adapters.ppo.language.policy import LanguagePolicy
 from rolf_adapters.ppo.language.pool import Pool
 from rolf_adapters.ppo.language.problems import Problem
@@ -37,13 +37,23 @@ class AsyncCollector:
         speaker: Who answers; a template and a grammar that nobody uses meanwhile. The policy may learn.
         share: What is played.
         iterations: Of the training; nothing is played ahead for later ones.
+        elsewhere: Returns who plays as a policy in other processes, of which the thread only waits for the end; None:
+            nobody does.
     """
 
-    def __init__(self, speaker: Speaker, share: Share, *, iterations: int) -> None:
+    def __init__(
+        self,
+        speaker: Speaker,
+        share: Share,
+        *,
+        iterations: int,
+        elsewhere: Callable[[LanguagePolicy], Plays] | None = None,
+    ) -> None:
         rollout = speaker.rollout
         self._policy = twin(speaker.policy)
         self._pool = Pool(rollout.environments, rollout.threads)
-        self._collector = Collector(replace(speaker, policy=self._policy), self._pool)
+        here = Collector(replace(speaker, policy=self._policy), self._pool)
+        self._collector: Plays = here if elsewhere is None else elsewhere(self._policy)
         self._share, self._staleness, self._iterations = share, rollout.staleness, iterations
         self._planned: dict[int, int] = {}  # the version that plays an iteration
         self._older: dict[int, dict[str, Tensor]] = {}  # parameters of the versions that are still to play

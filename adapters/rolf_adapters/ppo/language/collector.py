@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Event
+from typing import Protocol
 
 import numpy as np
 
@@ -45,11 +46,27 @@ class Collected:
     """Time spent in environments [s]."""
     generation: float = 0.0
     """Time spent in the model [s]."""
+    replayed: int = 0
+    """Episodes that were played again, because the process that had played them was gone."""
 
     @property
     def played(self) -> list[Episode]:
         """Those that were played to their end."""
         return [episode for episode in self.episodes if episode is not None]
+
+    def take_in(self, share: Collected, places: slice) -> None:
+        """Take in what came of some of the problems, which were played by others.
+
+        Args:
+            share: What they have found; its times are added to these.
+            places: Which problems they are.
+        """
+        self.episodes[places] = share.episodes
+        self.faults += share.faults
+        self.too_long += share.too_long
+        self.environment += share.environment
+        self.generation += share.generation
+        self.replayed += share.replayed
 
 
 @dataclass(slots=True, eq=False)
@@ -77,6 +94,20 @@ class Speaker:
     grammar: Grammar | None
     rollout: Rollout
     reward: Reward
+
+
+class Plays(Protocol):
+    """Whoever plays problems to their ends: a `Collector`, here or elsewhere."""
+
+    def play(
+        self,
+        problems: Sequence[Problem],
+        draws: Sequence[np.random.Generator | None],
+        *,
+        version: int,
+        stop: Event | None = None,
+    ) -> Collected:
+        """See `Collector.play`."""
 
 
 class Collector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,20 +18,20 @@ from rolf_adapters.ppo.control import learning_rate
 from rolf_adapters.ppo.language import dropped, keeping, measures, report, staleness
 from rolf_adapters.ppo.language.asynchronous import AsyncCollector
 from rolf_adapters.ppo.language.batches import Sample, sample
-from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
+from rolf_adapters.ppo.language.collector import Collected, Collector, Plays
 from rolf_adapters.ppo.language.demonstrations import demonstrated
-from rolf_adapters.ppo.language.encoder import TerminalEncoder
-from rolf_adapters.ppo.language.grammar import Grammar
 from rolf_adapters.ppo.language.loading import loaded
-from rolf_adapters.ppo.language.policy import LanguagePolicy
 from rolf_adapters.ppo.language.pool import Pool
 from rolf_adapters.ppo.language.problems import Problem, Problems
 from rolf_adapters.ppo.language.reference import Reference, apart
 from rolf_adapters.ppo.language.settings import Settings, Training, WarmStart
-from rolf_adapters.ppo.language.template import Template
+from rolf_adapters.ppo.language.speaking import policy_of, speaker_of
 from rolf_adapters.ppo.language.trying import try_out
 from rolf_adapters.ppo.language.update import imitated, updated
 from rolf_adapters.ppo.learner import Learner, State
+
+if TYPE_CHECKING:
+    from rolf_adapters.ppo.language.actors import Actors
 
 
 def build(settings: Settings, *, seed: int) -> Learner:
@@ -67,40 +67,38 @@ class LanguageLearner:
     def __init__(self, settings: Settings, model: Any, tokenizer: Any, *, seed: int = 0) -> None:
         self.settings = settings
         self._seed = seed
-        rollout, chosen = settings.rollout, settings.policy
-        reads = chosen.encoder == "terminal"
-        encoder = TerminalEncoder(model, tokenizer, layer=chosen.encoder_layer, seed=seed) if reads else None
-        self.policy = LanguagePolicy(
-            model,
-            seed=seed,
-            width=chosen.critic_width,
-            layers=chosen.layers,
-            temperature=rollout.temperature,
-            encoder=encoder,
-        )
+        rollout = settings.rollout
+        self.policy = policy_of(settings, model, tokenizer, seed)
         self.policy.check_window(rollout.window)
         self.problems = Problems(settings.environment)
         try_out(self.problems)
         # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.
         self._pool, self._tests = (Pool(rollout.environments, rollout.threads) for _ in range(2))
-        speaker = self._speaker(tokenizer)
+        speaker = speaker_of(settings, self.policy, tokenizer)
         self._template = speaker.template
-        self._collector, self._tester = Collector(speaker, self._pool), Collector(speaker, self._tests)
-        self._ahead: AsyncCollector | None = None
-        if rollout.staleness:
-            # A tokenizer of its own: one that is used in two threads at once may refuse.
-            speaker, last = self._speaker(copy.deepcopy(tokenizer)), settings.training.iterations
-            self._ahead = AsyncCollector(speaker, self._share, iterations=last)
+        self._collector: Plays = Collector(speaker, self._pool)
+        self._tester = Collector(speaker, self._tests)
         kl = settings.training.kl
         self._reference = Reference(self.policy, kl) if kl.weight else None
         self._optimiser = self._fresh_optimiser()
         self._version = 0
+        self._actors = self._make_actors()
+        if self._actors is not None:
+            self._collector = self._actors.collector(self.policy)
+        self._ahead: AsyncCollector | None = None
+        if rollout.staleness:
+            # A tokenizer of its own: one that is used in two threads at once may refuse.
+            speaker = speaker_of(settings, self.policy, copy.deepcopy(tokenizer))
+            elsewhere = None if self._actors is None else self._actors.collector
+            last = settings.training.iterations
+            self._ahead = AsyncCollector(speaker, self._share, iterations=last, elsewhere=elsewhere)
 
-    def _speaker(self, tokenizer: Any) -> Speaker:
-        rollout = self.settings.rollout
-        template = Template(tokenizer, system=rollout.speech.system != "")
-        words = Grammar(tokenizer, self.policy.vocabulary, template.end) if rollout.speech.grammar else None
-        return Speaker(self.policy, template, words, rollout, self.settings.reward)
+    def _make_actors(self) -> Actors | None:
+        if not self.settings.rollout.actors:
+            return None
+        from rolf_adapters.ppo.language.actors import Actors  # loads Ray
+
+        return Actors(self.policy, self.settings, seed=self._seed)
 
     # ---- learning
 
@@ -157,6 +155,8 @@ class LanguageLearner:
         """Return what is learned from episodes, how, and what was measured before."""
         samples, training = self.samples(collected), self.settings.training
         told: dict[str, float] = {}
+        if self._actors is not None:
+            told["rollout/replayed"] = float(parallel.summed(torch.tensor(float(collected.replayed))))
         if self._ahead is not None:
             samples = staleness.weighted(self.policy, samples, training)
             told |= staleness.told(collected.played, samples, self._version, self.settings)
@@ -203,7 +203,7 @@ class LanguageLearner:
         """Return what becomes of problems under greedy answers, one row each, in the environments of evaluation."""
         return self._greedy(self._tester, problems)
 
-    def _greedy(self, collector: Collector, problems: Sequence[Problem]) -> list[report.Row]:
+    def _greedy(self, collector: Plays, problems: Sequence[Problem]) -> list[report.Row]:
         mine = range(parallel.rank(), len(problems), parallel.size())
         with diverged_together():
             played = collector.play([problems[index] for index in mine], [None] * len(mine), version=self._version)
@@ -234,8 +234,8 @@ class LanguageLearner:
                     break
         if self._reference is not None:
             self._reference.follow(self.policy)
-        if self._ahead is not None:
-            self._pool.close()  # what is played ahead is played in others
+        if self._ahead is not None or self._actors is not None:
+            self._pool.close()  # what is learned from is played in others
         return told
 
     def _bounds(self) -> dict[str, Any]:
@@ -259,6 +259,8 @@ class LanguageLearner:
         try:
             if self._ahead is not None:
                 self._ahead.close()
+            if self._actors is not None:
+                self._actors.close()
         finally:
             self._pool.close()
             self._tests.close()

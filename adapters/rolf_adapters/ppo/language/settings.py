@@ -92,6 +92,9 @@ class Rollout(groups.Group):
     staleness: int = Field(default=0, ge=0, le=100)
     """How many updates older the policy that plays an iteration's episodes is than the one that learns from them. From
     1 on they are played in a thread of their own, while others are learned from."""
+    actors: int = Field(default=0, ge=0, le=1024)
+    """Actors of Ray's among which the episodes of each of the processes are shared, each with a copy of the policy and
+    ``environments`` of its own; 0: the processes play them themselves (see docs/how-to/scale-out.md)."""
     faults: float = Field(default=0.2, ge=0, lt=1)
     """Share of the episodes of an iteration, of all processes together, that may be lost to failing machines before the
     training stops. Of an evaluation's it is the same share, or three if that is more."""
