@@ -123,8 +123,12 @@ class Run:
             return
         self._write(self.learner.state(), good=self.gates.calm)
 
-    def go_back(self, reason: str) -> None:
-        """Go back to the last good checkpoint, with a smaller learning rate.
+    def go_back(self, reason: str, advice: str) -> None:
+        """Go back to the last good checkpoint, with smaller learning rates.
+
+        Args:
+            reason: For people: why.
+            advice: For people: what to do where it may not go back any more.
 
         Raises:
             TrainingError: that was done as often as it may be.
@@ -134,7 +138,7 @@ class Run:
             times = f"has gone back {self.rollbacks} times" if self.rollbacks else "may not go back (stages.rollbacks)"
             raise TrainingError(
                 f"iteration {self.iteration}: {reason}; the training {times}. The last checkpoints are in "
-                f"{str(self.checkpoints.folder)!r}: begin anew with a smaller training.learning_rate or clip range"
+                f"{str(self.checkpoints.folder)!r}: {advice}"
             )
         found, wrong = self.checkpoints.last_good()
         if found is None:

@@ -79,7 +79,7 @@ def train(config: Config, out: Path, *, resume: bool = False, report: Callable[[
                 if verdict is not None and verdict.then == "fail":
                     raise TrainingError(f"iteration {run.iteration}: {verdict.reason}: the training has failed")
                 if verdict is not None and verdict.then == "roll back":
-                    run.go_back(verdict.reason)
+                    run.go_back(verdict.reason, "begin anew with other settings, or with another gate")
                     continue
                 run.iteration += 1
                 run.ended = verdict.reason if verdict is not None else ""
@@ -88,7 +88,7 @@ def train(config: Config, out: Path, *, resume: bool = False, report: Callable[[
                 if stopping or run.over or run.iteration == 1 or run.iteration % config.logging.checkpoint_every == 0:
                     run.save()
             except Diverged as error:
-                run.go_back(f"diverged: {error}")
+                run.go_back(f"diverged: {error}", "begin anew with a smaller training.learning_rate or clip range")
                 continue
             say(News(run.iteration, total, latest))
         return Outcome(run.iteration, run.ended, stopping and not run.over, latest, out)

@@ -30,6 +30,7 @@ class Mine(CartPoleEnv):
         if Mine.steps == int(os.environ.get("DIES", "0")):
             raise RuntimeError("the plant has gone")
         observation, reward, *rest = super().step(action)
+        observation[2] = float(os.environ.get("SEES", observation[2]))
         return observation, float(os.environ.get("PAYS", reward)), *rest
 
 gymnasium.register("Mine-v0", Mine, max_episode_steps=20, disable_env_checker=True)
@@ -99,9 +100,30 @@ def test_an_environment_that_dies_in_the_middle_of_an_episode(folder: Path) -> N
     assert (folder / "runs/mine/metrics.jsonl").read_bytes() == (folder / "whole/metrics.jsonl").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"PAYS": "nan"}, "the reward nan in row 0, step 1"),
+        ({"PAYS": "-inf"}, "the reward -inf in row 0, step 1"),
+        ({"SEES": "nan"}, "an observation whose number 2 is nan in row 0, after a step"),
+        ({"SEES": "inf"}, "observations whose number 2 is infinite while statistics were taken"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, dict) else "",
+)
+def test_an_environment_that_gives_what_is_no_number(folder: Path, variables: dict[str, str], said: str) -> None:
+    """No other learning rate would help: it does not go back, and says what is to be mended and where."""
+    done = rolf_train(folder, **variables)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"Error: iteration 0: Mine-v0 gave {said}: nothing can be learned from that; mend the environment; --resume "
+        "goes on from the last checkpoint\n"
+    )
+    assert rolf_train(folder, "--resume").returncode == 0, "once it is mended"
+
+
 def test_a_loss_that_is_no_number(folder: Path) -> None:
     """It goes back as often as it may, and ends with what to try."""
-    done = rolf_train(folder, PAYS="nan")
+    done = rolf_train(folder, "--set", "reward.normalise=false", PAYS="1e30")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "the loss is nan; back to iteration 0" in done.stderr
+    assert "the loss is inf; back to iteration 0" in done.stderr
     assert "begin anew with a smaller training.learning_rate" in done.stderr.splitlines()[-1]

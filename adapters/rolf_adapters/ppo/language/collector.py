@@ -21,6 +21,7 @@ from rolf_adapters.ppo.language.problems import Problem
 from rolf_adapters.ppo.language.settings import Reward, Rollout
 from rolf_adapters.ppo.language.template import Template
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
+from rolf_adapters.ppo.soundness import see_reward
 
 
 TIMEOUT = "TIMEOUT"
@@ -221,6 +222,7 @@ class Collector:
         fault = each.talk.malformed - sum(turn.malformed for turn in each.turns)
         each.context += said.ids
         each.rewards.append(seen.reward)
+        see_reward(each.problem.variant.env_id, seen.reward, len(each.rewards))
         prompt: tuple[int, ...] = each.talk.follow(
             seen.observation, seen.info, ended=said.ids[-1] == self._speaker.template.end
         )

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rolf_adapters.ppo.soundness import see_observations, see_rewards
 from rolf_adapters.ppo.vector.asking import check_asked
 from rolf_adapters.ppo.vector.choice import chance_of, drawn, likeliest, log_chances, uncertainty
 from rolf_adapters.ppo.vector.features import Features
@@ -284,6 +285,7 @@ class _Run:
         if self.asked:
             check_asked(self.asked, self.collector.variants_in(infos), rows)
         self.observations[rows] = np.asarray(observations, np.float32)[rows]
+        see_observations(self.collector.envs, self.observations, rows, "after a reset")
         self.previous[rows] = 0
         self.totals[rows], self.lengths[rows], self.doubts[rows] = 0, 0, 0
         self.allowed[rows] = True
@@ -350,6 +352,8 @@ class _Run:
             observations, rewards, ended, cut, infos = self.collector.envs.step(self.collector.actions_for(actions))
             kept.rewards[step] = kept.rewards[step] + rewards if number else rewards
             self.observations[:] = observations
+            see_rewards(self.collector.envs, rewards, self.lengths)
+            see_observations(self.collector.envs, self.observations, ~np.asarray(ended), "after a step")
             if (ended | cut).any():
                 break
         kept.terminated[step], kept.truncated[step] = ended, cut

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rolf_adapters.ppo import parallel
+from rolf_adapters.ppo.soundness import see_measured
 from rolf_adapters.ppo.vector.collector import Collector
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.network import Network
@@ -84,6 +85,7 @@ def gathered(
         drawn = [(seed + number) % 2**63 for seed in seeds]
         kept = collector.collect(network, at_once, drawn, options=options, generator=generator)
         part = kept.features[: steps - number * at_once].reshape(-1, network.size.features)
+        see_measured(collector.envs, part)
         _add(found.sums, part)
         total = np.zeros(kept.rewards.shape[1])
         for step in range(len(kept.rewards)):
