@@ -14,10 +14,11 @@ policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gr
            reference_kl (divergence from what it began as, before the update), kl_weight (of it in the loss);
            stale_weight (mean of what samples of an older policy count: 1 but for chance), stale_truncated (share cut)
 value      the critic: loss, explained (share of the variance of returns)
-reward     what rewards are made of: mean, curiosity
+reward     what rewards are made of, as they are learned from: mean of a step, curiosity (the part for what is new)
 evaluation what is tested on, greedily: return, success, score, with _low and _high where there is an interval; lost
            (episodes that could not be played, and count nowhere)
-family     success of each family of tasks that is tested on; of more than 30 the last ones by name are told as others
+family     success of each family of tasks that is tested on; of more than 30 the last ones by name are told as others;
+           of networks also …_score or …_return, each with _low and _high, and the same without them in rollout/family
 variants   how variants were chosen
 replay     what was learned from again: steps, age [iterations], weight, truncated (share of the weights that were cut),
            covered (share of the 10 stored steps of highest causal priority that were drawn)
@@ -42,7 +43,7 @@ from typing import Any, Self
 
 GROUPS = ("rollout", "policy", "value", "reward", "evaluation", "family", "variants", "replay", "own", "time")
 """What the name of a metric begins with."""
-OF_THE_LOOP = ("time/iteration", "time/evaluation")
+OF_THE_LOOP = ("time/iteration", "time/sync", "time/evaluation")
 """What the loop measures besides, whatever learns."""
 METRICS, TIMES, TENSORBOARD = "metrics.jsonl", "times.jsonl", "tensorboard"
 

@@ -93,6 +93,7 @@ def test_what_no_settings_ask_for_is_not_promised() -> None:
     assert gone == {
         "own/imitation", "own/hard_variants", "own/hard_score", "own/hard_imitated", "own/hard_gain", "own/hard_loss",
         "own/hard_held", "replay/steps", "replay/age", "replay/weight", "replay/truncated", "replay/covered",
+        "family/*", "rollout/family/*",
     }  # fmt: skip
     assert not any(name.startswith("variants/") for name in said(bare))
 

@@ -26,13 +26,14 @@ class Choosing:
 
     def __init__(self, known: Mapping[str, str], sampler: Literal["uniform", "ucb", "thompson"], seed: int) -> None:
         self.known = tuple(known)
-        self._groups = dict(known)
+        self.groups = dict(known)
+        """Of each variant."""
         self._seed = seed
         self._orchestrator: Any = None
         if self.known and sampler != "uniform":
             from rolf_adapters.ppo.orchestrator import Orchestrator  # only where it is asked for
 
-            self._orchestrator = Orchestrator(self.known, seed, rule=sampler, groups=self._groups)
+            self._orchestrator = Orchestrator(self.known, seed, rule=sampler, groups=self.groups)
 
     def chosen(self, rows: int, iteration: int) -> list[str]:
         """Return the variant of each row; none where the environment chooses."""
@@ -46,11 +47,11 @@ class Choosing:
 
     def told(self, chosen: Sequence[str]) -> dict[str, float]:
         """Return what is to be logged of a choice: the share of each group, where there are not too many."""
-        if len(set(self._groups.values())) > MOST_TOLD:
+        if len(set(self.groups.values())) > MOST_TOLD:
             return {}
-        counts = Counter(self._groups[each] for each in chosen)
+        counts = Counter(self.groups[each] for each in chosen)
         return {
-            f"variants/{group}": counts[group] / len(chosen) for group in sorted(set(self._groups.values())) if chosen
+            f"variants/{group}": counts[group] / len(chosen) for group in sorted(set(self.groups.values())) if chosen
         }
 
     @property

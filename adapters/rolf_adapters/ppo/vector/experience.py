@@ -21,6 +21,7 @@ from rolf_adapters.ppo.vector.network import Network
 from rolf_adapters.ppo.vector.settings import Settings, Training
 from rolf_adapters.ppo.vector.statistics import gathered
 from rolf_adapters.ppo.vector.teacher import Teacher, teacher
+from rolf_adapters.ppo.vector.telling import of_credit
 from rolf_adapters.ppo.vector.update import Samples
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Experience:
         known = variants_of(world.id, world.split) if world.split else {each: each for each in world.variants}
         self.choosing = Choosing(known, settings.rollout.sampler, seed)
         weight = settings.reward.curiosity
+        self.told: dict[str, float] = {}
+        """What the latest samples' rewards and values have come to; see `rolf_adapters.ppo.metrics`."""
         self.curiosity = Curiosity(network.size.features, seed, weight=weight) if weight else None
         self._teacher: Teacher | None = None
         if self.choosing.known:  # before anything is written or trained
@@ -141,8 +144,9 @@ class Experience:
         """
         reward, training = self._settings.reward, self._settings.training
         intrinsic = self._novelty(kept)
+        paid = kept.rewards * self.reward_scale + intrinsic
         earned = credit.over_time(
-            kept.rewards * self.reward_scale + intrinsic,
+            paid,
             kept.values,
             kept.last,
             kept.terminated,
@@ -151,6 +155,7 @@ class Experience:
             discount=reward.discount,
             trace=reward.trace,
         )
+        self.told = of_credit(paid, intrinsic if self.curiosity is not None else None, kept.values, earned.returns)
         places, every = segments.of_phases(kept.phases), np.ones(kept.rewards.shape, np.bool_)
         beyond = beyond_twins(earned.advantages, self._twins(imitates))
         shared = _summed(beyond, places, training)

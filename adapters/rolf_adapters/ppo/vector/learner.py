@@ -17,13 +17,14 @@ from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode, Te
 from rolf_adapters.ppo.vector.decisions import Decisions
 from rolf_adapters.ppo.vector.distillation import Distilling
 from rolf_adapters.ppo.vector.experience import Experience, share_of
+from rolf_adapters.ppo.vector.families import scorer
 from rolf_adapters.ppo.vector.keeping import check, loaded, named, state_of
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.line import layout as line_layout
 from rolf_adapters.ppo.vector.making import made, spaces_in, variants_of
 from rolf_adapters.ppo.vector.network import Network, Size
 from rolf_adapters.ppo.vector.settings import Policy, Settings
-from rolf_adapters.ppo.vector.telling import of_episodes, of_outcome
+from rolf_adapters.ppo.vector.telling import of_episodes, of_evaluation, of_outcome
 from rolf_adapters.ppo.vector.update import Learning, Outcome
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class VectorLearner:
             self._tests: Collector | None = None
             self._replaying: Replaying | None = None
             self._decisions: Decisions | None = None
+            self._score = scorer(world.score)
             distillation, known = settings.training.distillation, self.experience.choosing.known
             self._distilling = Distilling(distillation, known, seed) if distillation.every else None
             undone.pop_all()
@@ -113,7 +115,8 @@ class VectorLearner:
         steps = self.settings.rollout.rows * self.settings.rollout.steps
         distilled = {} if imitates else self._distilled(kept, iteration, episodes)
         return {
-            **of_episodes(episodes, steps),
+            **of_episodes(episodes, steps, experience.choosing.groups, self._score),
+            **experience.told,
             **distilled,
             **of_outcome(outcome, imitates),
             **({} if replaying is None else replaying.told()),
@@ -182,11 +185,11 @@ class VectorLearner:
         world, rows = self.settings.environment, self.settings.rollout.evaluation_rows
         if self._tests is None:
             self._tests = self._collecting(made(world.id, rows, world.kwargs))
-        known = tuple(variants_of(world.id, world.test_split)) if world.test_split else self.experience.choosing.known
+        groups = variants_of(world.id, world.test_split) if world.test_split else self.experience.choosing.groups
+        known = tuple(groups)
         chosen = [seeds.number(self.seed, "evaluation", row) for row in range(rows)]
         played = self._played(self._tests, [known[row % len(known)] for row in range(rows)] if known else [], chosen)
-        told = of_episodes([tuple(each) for each in played], 0)
-        return {name.replace("rollout/", "evaluation/"): value for name, value in told.items()}
+        return of_evaluation(played, groups, self._score)
 
     def play(self, variants: Sequence[str], row_seeds: Iterable[int], kwargs: Mapping[str, Any]) -> list[float]:
         """Return the return of an episode of each variant, played greedily and all at once.

@@ -16,12 +16,19 @@ TIMES = ("collect", "environment", "update")
 
 def measures(settings: Settings) -> Iterator[str]:
     """Yield the names of what is measured under these settings; those of the variants' groups are the chooser's."""
-    training = settings.training
+    training, world = settings.training, settings.environment
     yield from (f"rollout/{name}" for name in EPISODES)
     yield from (f"evaluation/{name}" for name in EPISODES)
+    yield from (f"evaluation/{name}_{end}" for name in ("success", "return") for end in ("low", "high"))
+    if world.score:
+        yield from ("rollout/score", *(f"evaluation/score{end}" for end in ("", "_low", "_high")))
+    if world.split or world.variants:
+        yield from ("rollout/family/*", "family/*")
     yield from (f"policy/{name}" for name in UPDATE)
     yield from (f"policy/clipped_{segment.name.lower()}" for segment in Segment)
-    yield from ("policy/loss", "value/loss")
+    yield from ("policy/loss", "value/loss", "value/explained", "reward/mean")
+    if settings.reward.curiosity:
+        yield "reward/curiosity"
     yield from (f"time/{name}" for name in TIMES)
     if training.imitation.iterations:
         yield "own/imitation"

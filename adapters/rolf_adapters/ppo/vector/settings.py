@@ -24,6 +24,9 @@ class Environment(Group):
     variants: tuple[str, ...] = ()
     """The same as a list of the values of the argument ``variant``, each as ``info["variant_id"]`` tells it; an
     environment that does not tell what it was asked for is refused."""
+    score: str = ""
+    """``module:object`` that makes a function of a variant and a return that says how good it is, so that variants
+    compare: ``linegym.scores:scorer``. It is told beside returns, and learned from by nobody; empty: none."""
     test_split: str = ""
     """A split to evaluate on: ``line-v1/validation``; empty: what is trained on."""
     held_out: bool = False
