@@ -11,6 +11,7 @@ from rolf.evaluation.loading import find_policy, load
 from rolf.evaluation.policy import Start
 from rolf.interface import CallError
 from rolf.variant import policy_seed
+from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.language.batches import Sample
 from rolf_adapters.ppo.language.conversation import Conversation
 from rolf_adapters.ppo.language.pool import Lost, Pool
@@ -26,7 +27,7 @@ class NoDemonstration(ValueError):
 def demonstrated(
     name: str, problems: Sequence[Problem], pool: Pool, template: Template, rollout: Rollout
 ) -> list[Sample]:
-    """Return the episodes that a policy solves.
+    """Return the episodes that a policy solves; of several processes each calls it, with problems of its own.
 
     Args:
         name: A policy that comes with the environment, or ``module:object``.
@@ -36,13 +37,13 @@ def demonstrated(
         rollout: How observations become messages, and how long a context may be.
 
     Raises:
-        NoDemonstration: it solves none of them within the limits.
+        NoDemonstration: it solves none within the limits, in no process; some of them may have none.
         NoPolicyError: there is no such policy.
     """
     player = load(find_policy(name, sorted({problem.variant.env_id for problem in problems}), {}))
     found = [_played(player, problem, pool, template, rollout) for problem in problems]
     samples = [each for each in found if isinstance(each, Sample)]
-    if not samples:
+    if not sum(parallel.gathered(len(samples))):
         raise NoDemonstration(
             f"{name} solves none of {len(problems)} episodes within {rollout.turns} turns and a window of "
             f"{rollout.window} tokens (the last one: {found[-1] if found else 'there is none'}); there is nothing to "

@@ -11,6 +11,7 @@ from file_tasks import tiny
 
 from rolf.interface import Call
 from rolf.variant import Variant
+from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
 from rolf_adapters.ppo.language.conversation import Conversation
 from rolf_adapters.ppo.language.demonstrations import NoDemonstration, demonstrated
@@ -207,6 +208,14 @@ def test_demonstrations_are_what_the_oracle_would_write(policy: LanguagePolicy, 
     assert {len(words.decode(each.ids[each.places]).split("<|im_end|>")) for each in shown} == {2, 3}
     with pytest.raises(NoDemonstration, match=r"solves none of 2 episodes.*does not offer submit"):
         demonstrated("termgym.policies.idle:Idle", problems(2), pool, template, rollout)
+
+
+def test_a_process_without_a_demonstration_learns_from_the_others(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few problems one may have none that is solved; that ends nothing."""
+    monkeypatch.setattr(parallel, "gathered", lambda mine: [mine, 3])
+    rollout = Rollout(turns=2, tokens=16, window=400, speech=Speech(system=""))
+    template = Template(tiny(seed=2)[1], system=False)
+    assert demonstrated("termgym.policies.idle:Idle", problems(2), pool, template, rollout) == []
 
 
 def test_an_interface_that_rotates_is_spoken_too(pool: Pool) -> None:
