@@ -23,7 +23,6 @@ from rolf_adapters.ppo.language.template import Template
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
 from rolf_adapters.ppo.soundness import see_reward
 
-
 TIMEOUT = "TIMEOUT"
 """What ``info["event"]`` is after a command that ran past its time-out (``termgym.Event``)."""
 
@@ -231,9 +230,7 @@ class Collector:
         ends = seen.terminated or (cut and reward.limit_ends)
         paid = seen.reward + reward.per_turn + reward.malformed * fault
         late = seen.info.get("event") == TIMEOUT
-        turn = Turn(
-            each.prompt, said, paid, ends, cut and not ends, version, int(each.talk.segment), bool(fault), late
-        )
+        turn = Turn(each.prompt, said, paid, ends, cut and not ends, version, int(each.talk.segment), bool(fault), late)
         each.turns.append(turn)
         each.prompt = prompt
         return turn.terminated or turn.truncated
