@@ -3,27 +3,36 @@
 A name is ``group/name``. The groups are fixed:
 
 ========== ===========================================================================================================
-rollout    what was played: return, success, length, episodes, steps, tool_calls, faults, fault_share (of episodes),
-           timeouts (share of answers whose command ran past its time-out), too_long (episodes that begin with more
-           than the window holds), family/… (success of each family of tasks, with what was drawn); by an older
-           policy: staleness (updates between the two, mean over answers), dropped (episodes of one that was too old);
-           by actors: replayed (episodes that were played again, because an actor had died over them)
-policy     the actor: loss, entropy, kl, first_kl (before the first step: 0), gradient, learning_rate,
-           clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that were clipped, of
-           all that an update learns from, also again; kl and first_kl are of what was just played);
-           reference_kl (divergence from what it began as, before the update), kl_weight (of it in the loss);
-           stale_weight (mean of what samples of an older policy count: 1 but for chance), stale_truncated (share cut)
+rollout    what was played, with what was drawn. Both kinds: return, success, length, episodes, steps. vector: entropy;
+           score (where environment.score is given); family/… (where variants are known: success and score or return of
+           each group). language: score, tool_calls, tokens, chosen (of these, by the policy; both of an answer),
+           malformed and cut (shares of answers), timeouts (share of answers whose command ran past its time-out),
+           faults, fault_share (of episodes), too_long (episodes that begin with more than the window holds), family/…;
+           with rollout.staleness: staleness (updates between the two policies, mean over answers), dropped (episodes
+           of one that was too old); with rollout.actors: replayed (episodes that were played again)
+policy     the actor. Both: loss, entropy, kl, first_kl (before the first step: 0), gradient, steps (of the optimiser),
+           learning_rate, clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that
+           were clipped, of all that an update learns from, also again; kl and first_kl are of what was just played).
+           language: reference_kl (divergence from what it began as, before the update), kl_weight (of it in the loss)
+           with training.kl; stale_weight (mean of what samples of an older policy count: 1 but for chance) and
+           stale_truncated (share cut) with rollout.staleness
 value      the critic: loss, explained (share of the variance of returns)
-reward     what rewards are made of, as they are learned from: mean of a step, curiosity (the part for what is new)
-evaluation what is tested on, greedily: return, success, score, with _low and _high where there is an interval; lost
-           (episodes that could not be played, and count nowhere)
-family     success of each family of tasks that is tested on; of more than 30 the last ones by name are told as others;
-           of networks also …_score or …_return, each with _low and _high, and the same without them in rollout/family
-variants   how variants were chosen
-replay     what was learned from again: steps, age [iterations], weight, truncated (share of the weights that were cut),
-           covered (share of the 10 stored steps of highest causal priority that were drawn)
-own        anything that a learner of your own measures
-time       [s]: collect, environment and generation (parts of it), update, sync; iteration, evaluation
+reward     what rewards are made of, as they are learned from. vector: mean of a step; curiosity, the part for what is
+           new, with reward.curiosity
+evaluation what is tested on, greedily. Both: return, success, success_low, success_high, score (vector: where
+           environment.score is given). vector: return_low, return_high, score_low, score_high, length, entropy,
+           episodes, steps. language: lost (episodes that could not be played, and count nowhere)
+family     success of each family of tasks that is tested on; of more than 30 the last ones by name are told as others.
+           vector: also …_score or …_return, each with _low and _high
+variants   vector: the share of each group of variants in what was chosen
+replay     vector, what was learned from again: steps, age [iterations], weight, truncated (share of the weights that
+           were cut), covered (share of the 10 stored steps of highest causal priority that were drawn)
+own        what else a learner measures. vector: imitation (loss while it imitates); hard_variants, hard_score,
+           hard_imitated, hard_gain, hard_loss, hard_held with training.distillation. language: first_gap (largest
+           difference of log-probabilities before the first step); warm_demonstrations, warm_loss, warm_epochs,
+           warm_success with training.warm_start
+time       [s] of an iteration: collect and in it environment and (language) generation; update; iteration, all of it,
+           and sync, what of it was spent on what several processes add up or gather, waiting included; evaluation
 ========== ===========================================================================================================
 
 ``metrics.jsonl`` holds all but ``time``, and nothing in it depends on the clock: a training that was killed and resumed

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,16 @@ class Moments:
     mean: float
     variance: float
     """Of the population: divided by ``count``."""
+
+
+@dataclass(slots=True)
+class _Waits:
+    """How long this process has waited for others."""
+
+    seconds: float = 0.0
+
+
+_WAITS = _Waits()
 
 
 def rank() -> int:
@@ -67,6 +78,14 @@ def started(threads: int = 1, backend: str = "gloo") -> Iterator[None]:
             distributed.destroy_process_group()
 
 
+def waited() -> float:
+    """Return how long this process has spent so far on what all processes add up or gather, the waiting included [s].
+
+    Only differences mean something. Alone, a process waits for nobody.
+    """
+    return _WAITS.seconds
+
+
 def leave(code: int = 0) -> NoReturn:
     """End this process, at once where it is one of several: call it when all is written.
 
@@ -88,7 +107,7 @@ def summed(tensor: Tensor) -> Tensor:
     """Return the sum over all processes of a tensor of the same shape in each; the same bits on all of them."""
     total = tensor.detach().clone()
     if size() > 1:
-        distributed.all_reduce(total)
+        _add_up(total)
     return total
 
 
@@ -109,7 +128,7 @@ def add_gradients(parameters: Iterable[Tensor]) -> None:
     ]
     # One message instead of one for each parameter, and who has a gradient travels with it.
     flat = torch.cat([torch.tensor(present, dtype=pieces[0].dtype), *pieces])
-    distributed.all_reduce(flat)
+    _add_up(flat)
     at = len(listed)
     for number, parameter in enumerate(listed):
         if flat[number] > 0:
@@ -154,3 +173,10 @@ def gathered(value: Any) -> list[Any]:
     rows[rank(), : len(raw)] = raw
     rows = summed(rows)
     return [json.loads(bytes(row[: int(length)].tolist())) for row, length in zip(rows, lengths, strict=True)]
+
+
+def _add_up(tensor: Tensor) -> None:
+    """Make a tensor the sum over all processes; what all of them do together comes down to this."""
+    began = time.monotonic()
+    distributed.all_reduce(tensor)
+    _WAITS.seconds += time.monotonic() - began

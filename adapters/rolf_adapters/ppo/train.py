@@ -100,9 +100,10 @@ def _measured(run: Run) -> Mapping[str, float]:
     Of several processes all return what the first measured, so that they do the same about it.
     """
     try:
-        began = time.monotonic()
+        began, waited = time.monotonic(), parallel.waited()
         values = dict(run.learner.iterate(run.iteration))
         values["time/iteration"] = time.monotonic() - began
+        values["time/sync"] = parallel.waited() - waited
         if run.evaluates:
             began = time.monotonic()
             values |= run.learner.evaluate(run.iteration)

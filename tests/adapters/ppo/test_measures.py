@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,15 @@ from typing import Any
 import pytest
 from small_learner import small_config
 
+from rolf_adapters.ppo import metrics
 from rolf_adapters.ppo.config import builder, checked
+from rolf_adapters.ppo.language.measures import measures as of_language
 from rolf_adapters.ppo.learner import Measures
 from rolf_adapters.ppo.metrics import GROUPS, METRICS, OF_THE_LOOP, TIMES, read
 from rolf_adapters.ppo.train import train
+from rolf_adapters.ppo.vector.measures import measures as of_vector
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "train-an-agent.md"
 
 LINE: Mapping[str, Any] = {
     "experiment": {"kind": "vector"},
@@ -112,3 +118,29 @@ def test_three_imitating_iterations_and_a_gate_on_the_loss_of_ppo(tmp_path: Path
 def test_the_small_learner_is_one_that_says_what_it_measures() -> None:
     """Tests of the loop rest on that."""
     assert "rollout/return" in said(small_config())
+
+
+def everything() -> set[str]:
+    """Return the names of all that either kind may measure, whatever is asked for."""
+    vector = {**LINE, "environment": {**LINE["environment"], "score": "linegym.scores:scorer"}}
+    language = {**WHOLE, "rollout": {**WHOLE["rollout"], "actors": 1}}
+    configs: list[Any] = [checked(vector), checked(language)]
+    return {*of_vector(configs[0]), *of_language(configs[1]), "variants/*", *OF_THE_LOOP}
+
+
+def test_the_page_and_the_docstring_name_all_that_is_measured_and_nothing_else() -> None:
+    """Who looks for a number finds its name; who reads a name finds a number."""
+    page = PAGE.read_text().partition("Metrics are called `group/name`")[2]
+    names = {name.replace("*", "…") for name in everything()}
+    for group in GROUPS:
+        mine = {name.removeprefix(f"{group}/") for name in names if name.startswith(f"{group}/")}
+        row = re.search(rf"^\| `{group}` \|(.*)$", page, re.MULTILINE)
+        assert row is not None, group
+        told = {*re.findall(r"`([a-z_/]*[a-z…])`", row[1])} - {group}
+        settings = {"until"}
+        assert mine <= told, f"the page does not tell {sorted(mine - told)} of {group}"
+        assert told - mine <= settings, f"the page tells {sorted(told - mine)} of {group}, which nothing measures"
+        said = re.search(rf"^{group} +(.*?)(?=^\S)", str(metrics.__doc__), re.MULTILINE | re.DOTALL)
+        assert said is not None, group
+        words = {*re.findall(r"[a-z_]+(?:/…)?", said[1])}
+        assert mine - {"…"} <= words, f"the docstring does not tell {sorted(mine - words)} of {group}"

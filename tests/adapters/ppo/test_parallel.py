@@ -17,7 +17,7 @@ from together import ENVIRONMENT, torchrun
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.checkpoint import Checkpoints
 from rolf_adapters.ppo.config import checked
-from rolf_adapters.ppo.metrics import METRICS, read
+from rolf_adapters.ppo.metrics import METRICS, TIMES, read
 from rolf_adapters.ppo.train import train
 
 
@@ -37,6 +37,13 @@ def test_moments_are_those_of_the_population() -> None:
     """Worked out by hand: 1, 2, 6 have mean 3 and variance 14 / 3."""
     found = parallel.moments(torch.tensor([1.0, 100.0, 2.0, 6.0]), torch.tensor([True, False, True, True]))
     assert found == parallel.Moments(3, 3.0, pytest.approx(14 / 3))
+
+
+def test_who_is_alone_waits_for_nobody(tmp_path: Path) -> None:
+    """The part of an iteration that is spent on others is told all the same, so that curves compare."""
+    train(checked(small_config(training__iterations=2)), tmp_path)
+    assert [line["time/sync"] for line in read(tmp_path / TIMES)] == [0.0, 0.0]
+    assert parallel.waited() == 0.0
 
 
 @pytest.mark.slow
@@ -109,6 +116,9 @@ def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
     train(checked(small_config()), tmp_path / "one")
     one, two = (read(tmp_path / name / METRICS) for name in ("one", "two"))
     assert [line["rollout/return"] for line in two] == [line["rollout/return"] for line in one]
+    for line in read(tmp_path / "two" / TIMES):
+        assert 0 < line["time/sync"] < line["time/iteration"]
+    assert not any("time/" in name for line in two for name in line), "what the clock says is kept apart"
     states = [Checkpoints(tmp_path / name / "checkpoints").newest()[0].state for name in ("one", "two")]
     for name, tensor in states[0].tensors.items():
         torch.testing.assert_close(states[1].tensors[name], tensor, rtol=1e-3, atol=1e-5)
