@@ -32,9 +32,22 @@ SHOWN = ("rollout/return", "rollout/success", "policy/entropy", "policy/kl", "ev
 @click.option("--resume", is_flag=True, help="Go on with the training that lies there; begin it if there is none.")
 @click.option("--set", "overrides", multiple=True, metavar="GROUP.KEY=VALUE", help="In place of what the file says.")
 @click.option("--schema", metavar="KIND", help="Print the JSON Schema of CONFIG.yaml for vector or language, and exit.")
+@click.option(
+    "--export",
+    "model",
+    metavar="FILE.onnx",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the network of the training in --out as an ONNX model, checked against it, and exit.",
+)
 @click.option("--json", "as_json", is_flag=True, help="What it came to as one JSON object.")
 def command(
-    file: Path | None, out: Path | None, resume: bool, overrides: tuple[str, ...], schema: str | None, as_json: bool
+    file: Path | None,
+    out: Path | None,
+    resume: bool,
+    overrides: tuple[str, ...],
+    schema: str | None,
+    model: Path | None,
+    as_json: bool,
 ) -> None:
     """Train an agent as a YAML file says: a network on many environments at once, or a language model.
 
@@ -57,6 +70,13 @@ def command(
         if schema is not None:
             click.echo(json.dumps(configs.schema(schema), indent=1))
             return
+        if model is not None:
+            if out is None or file is not None or resume or overrides:
+                raise WrongUsage(
+                    "--export takes the network from --out and nothing else; give --out, and no CONFIG.yaml"
+                )
+            _export(out, model, as_json=as_json)
+            return
         if file is None:
             raise WrongUsage("no CONFIG.yaml is given; examples/ of the repository has some, --schema tells all keys")
         config = configs.read(file, overrides)
@@ -67,6 +87,28 @@ def command(
         _train(config, where, resume=resume, as_json=as_json)
     except (ConfigError, ImportError) as error:
         raise WrongUsage(str(error)) from error
+
+
+def _export(run: Path, model: Path, *, as_json: bool) -> None:
+    """Write a network as an ONNX model, and print how well it agrees with it and how long an answer takes."""
+    from rolf_adapters.ppo.checkpoint import CheckpointError
+    from rolf_adapters.ppo.vector.exporting import NoParity, exported
+
+    try:
+        checked = exported(run, model)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from error
+    except (NoParity, CheckpointError) as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        told = {"apart": checked.apart, "same": checked.same, "seconds": checked.seconds}
+        click.echo(json.dumps(told | {"model": str(model), "about": str(model.with_suffix(".json"))}))
+        return
+    click.echo(f"{'largest difference':28} {checked.apart:.2g}")
+    click.echo(f"{'same choice':28} {checked.same:.6g}")
+    for name, seconds in checked.seconds.items():
+        click.echo(f"{f'an answer, {name} [ms]':28} {1000 * seconds:.3g}")
+    click.echo(f"{model} and {model.with_suffix('.json')}", err=True)
 
 
 def _in_several(config: Config, where: Path, arguments: list[str]) -> int:

@@ -5,23 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from rolf.evaluation.policy import Start
-from rolf_adapters.ppo import checkpoint, config
 from rolf_adapters.ppo.learner import State
 from rolf_adapters.ppo.vector.choice import likeliest, log_chances
 from rolf_adapters.ppo.vector.features import Features
 from rolf_adapters.ppo.vector.keeping import check, named
+from rolf_adapters.ppo.vector.latest import latest
 from rolf_adapters.ppo.vector.learner import layout_of, network_for
 from rolf_adapters.ppo.vector.making import Spaces, spaces_in
 from rolf_adapters.ppo.vector.network import Network, Seen
 from rolf_adapters.ppo.vector.settings import Settings
+
+Answer = Callable[[Seen], tuple[Tensor, Tensor | None]]
+"""Returns logits of actions (n, actions), and the groups of `rolf_adapters.ppo.vector.choice.likeliest`."""
 
 
 class Player:
@@ -33,14 +36,14 @@ class Player:
 
     Args:
         settings: Of the training.
-        state: What it became.
+        answering: Makes what answers for spaces like these.
         name: What the board calls it.
     """
 
     privileged = False
     deterministic = True
 
-    def __init__(self, settings: Settings, state: State, name: str = "ppo") -> None:
+    def __init__(self, settings: Settings, answering: Callable[[Spaces], Answer], name: str = "ppo") -> None:
         self.name = name
         imitated = settings.training.imitation.teacher
         self.description = "an actor-critic trained by PPO" + (f", after imitating {imitated}" if imitated else "")
@@ -48,8 +51,8 @@ class Player:
         self._step_length = int(settings.environment.kwargs.get("ticks_per_step", 1))
         self.every = self._step_length * (1 + settings.rollout.waits)
         """Ticks from one decision to the next."""
-        self._state = state
-        self._network: Network | None = None
+        self._answering = answering
+        self._answer: Answer | None = None
         self._layout = layout_of(settings.policy)
         self._spaces = Spaces(0, (), True, 0)
         self._features = Features(1, 0, None)
@@ -64,8 +67,8 @@ class Player:
             ValueError: the network was trained on other spaces.
         """
         spaces = spaces_in(start.env.observation_space, start.env.action_space, start.variant.env_id)
-        if self._network is None or spaces != self._spaces:
-            self._network = restored(self.settings, self._state, spaces)
+        if self._answer is None or spaces != self._spaces:
+            self._answer = self._answering(spaces)
         self._spaces = spaces
         self._features = Features(1, self._spaces.observation, self._layout)
         self._previous = np.zeros((1, len(self._spaces.parts)), np.int64)
@@ -85,16 +88,26 @@ class Player:
         return int(chosen[0, 0]) + self._spaces.first if self._spaces.discrete else chosen[0]
 
     def _chosen(self, shown: np.ndarray[Any, Any], info: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-        assert self._network is not None
+        assert self._answer is not None
         count, key = sum(self._spaces.parts), self.settings.environment.mask
         allowed = np.asarray(info[key], np.bool_) if key in info else np.ones(count, np.bool_)
         arrays = shown, self._features.words, self._features.time, self._previous, allowed[None]
         with torch.inference_mode():
             seen = Seen(*map(torch.from_numpy, arrays))
-            logits, _ = self._network(seen)
+            logits, groups = self._answer(seen)
             chances = log_chances(logits, seen.allowed, self._spaces.parts)
-            found: np.ndarray[Any, Any] = likeliest(chances, self._spaces.parts, self._network.groups).numpy()
+            found: np.ndarray[Any, Any] = likeliest(chances, self._spaces.parts, groups).numpy()
         return found
+
+
+def answering(settings: Settings, state: State) -> Callable[[Spaces], Answer]:
+    """Return what makes a network answer that has become what a state says; see `restored` for what that raises."""
+
+    def made(spaces: Spaces) -> Answer:
+        network = restored(settings, state, spaces)
+        return lambda seen: (network(seen)[0], network.groups)
+
+    return made
 
 
 def restored(settings: Settings, state: State, spaces: Spaces) -> Network:
@@ -121,10 +134,5 @@ def player(run: str, name: str = "ppo") -> Player:
         ValueError: there is no checkpoint, or it is another kind of learner's.
     """
     torch.set_num_threads(1)
-    found = checkpoint.Checkpoints(Path(run) / "checkpoints").newest()[0]
-    if found is None:
-        raise ValueError(f"{run!r} holds no checkpoint; give the folder that rolf train wrote")
-    settings = config.checked(dict(found.config))
-    if not isinstance(settings, Settings):
-        raise ValueError(f"{run!r} is a training of kind {found.config['experiment']['kind']!r}, not 'vector'")
-    return Player(settings, found.state, name)
+    settings, found = latest(run)
+    return Player(settings, answering(settings, found.state), name)

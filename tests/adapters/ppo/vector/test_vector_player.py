@@ -14,7 +14,7 @@ from rolf.variant import Variant
 from rolf_adapters.ppo.config import checked
 from rolf_adapters.ppo.train import train
 from rolf_adapters.ppo.vector.learner import build
-from rolf_adapters.ppo.vector.player import Player, player
+from rolf_adapters.ppo.vector.player import Player, answering, player
 from rolf_adapters.ppo.vector.settings import Environment, Policy, Rollout, Settings, Training
 
 LINE = "linegym:LineEnv-v1"
@@ -52,7 +52,7 @@ def test_plays_a_line_tick_by_tick_as_it_was_trained(kwargs: dict[str, Any], wai
         learner.network, 100, [5, 6], options={"variants": [*IDS]}, once=True
     )
     wanted = {each.row: each.total for each in collected.episodes}
-    policy = Player(settings, learner.state())
+    policy = Player(settings, answering(settings, learner.state()))
     learner.close()
     for row, name in enumerate(IDS):
         env = gym.make(LINE, variant=name, horizon=90)
@@ -65,7 +65,7 @@ def test_waits_in_all_parts_of_an_action() -> None:
     """Between its decisions it does what the environment was given then in training."""
     settings = Settings(environment=Environment(id=ID), rollout=Rollout(waits=1), training=Training(iterations=1))
     learner = build(settings, seed=0)
-    policy, env = Player(settings, learner.state()), gym.make(ID)
+    policy, env = Player(settings, answering(settings, learner.state())), gym.make(ID)
     seen, info = env.reset(seed=0)
     policy.begin(Start(Variant(ID, {}, 0), 0, 1, seen, info, env))
     assert env.action_space.contains(policy.act(seen, info))
@@ -101,5 +101,5 @@ def test_says_whom_it_imitated() -> None:
         training=Training.model_validate({"iterations": 2, "imitation": {"teacher": "a:b", "iterations": 1}}),
     )
     learner = build(settings, seed=0)
-    assert "after imitating a:b" in Player(settings, learner.state()).description
+    assert "after imitating a:b" in Player(settings, answering(settings, learner.state())).description
     learner.close()
