@@ -17,7 +17,7 @@ from rolf.evaluation import atomic
 from rolf.variant import canonical
 from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.checkpoint import Checkpoint, CheckpointError, Checkpoints, difference, versions
-from rolf_adapters.ppo.config import Config, builder
+from rolf_adapters.ppo.config import Config, builder, checked
 from rolf_adapters.ppo.learner import Diverged, GoesBack, KeepsFiles, Learner, Measures, State
 from rolf_adapters.ppo.metrics import METRICS, Metrics
 from rolf_adapters.ppo.reading import ConfigError
@@ -198,7 +198,7 @@ class Run:
 
     def _compare(self, found: Checkpoint) -> None:
         """See that a checkpoint is of this training."""
-        if found.course != self.config.digest:
+        if self.config.digest not in (found.course, _read_now(found.config)):
             now = self.config.course()
             there = {name: group for name, group in found.config.items() if name in now}
             there["training"] = {key: each for key, each in there["training"].items() if key != "iterations"}
@@ -285,6 +285,17 @@ class Run:
     def _say(self, *lines: str) -> None:
         for line in lines if self._first else ():
             self._tell(line)
+
+
+def _read_now(plain: Mapping[str, Any]) -> str:
+    """Return the digest of a configuration as this version reads it: keys that have come since have their defaults.
+
+    Empty where it cannot be read any more.
+    """
+    try:
+        return checked(dict(plain)).digest
+    except ConfigError:
+        return ""
 
 
 def _locked(out: Path) -> int:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,13 +213,24 @@ def test_another_configuration_is_refused_and_what_differs_is_told(tmp_path: Pat
     assert "\n  reward.discount: 0.99 there, 0.9 now" in str(caught.value)
 
 
+def test_a_key_that_has_come_since_at_its_default_is_no_other_configuration(tmp_path: Path) -> None:
+    """Else no training could go on after an upgrade; at another value than its default it is one."""
+    trained(tmp_path, training__iterations=2)
+    checkpoints = Checkpoints(tmp_path / "checkpoints")
+    found = checkpoints.newest()[0]
+    older = {name: dict(group) for name, group in found.config.items()}
+    del older["policy"]["stretch"]
+    checkpoints.save(replace(found, config=older, course="of an older version"))
+    with pytest.raises(CheckpointError, match=r"another configuration[^!]*policy\.stretch"):
+        trained(tmp_path, training__iterations=3, resume=True, policy__stretch=2.0)
+    assert trained(tmp_path, training__iterations=3, resume=True).iterations == 3
+
+
 def test_another_learner_is_refused(tmp_path: Path) -> None:
     """A state of another shape: here a checkpoint that was copied from elsewhere and made to look right."""
     trained(tmp_path / "wide", policy__width=20)
     trained(tmp_path / "mine")
     ours, theirs = (Checkpoints(tmp_path / name / "checkpoints") for name in ("mine", "wide"))
-    from dataclasses import replace
-
     ours.save(replace(ours.newest()[0], state=theirs.newest()[0].state))
     with pytest.raises(CheckpointError, match="not of this learner: the state's actor is not of width 16"):
         trained(tmp_path / "mine", resume=True)
