@@ -53,7 +53,7 @@ async def train(url: str, updates: int, rounds: int, seed: int) -> float:
                 weights += 0.3 * better * np.outer(seen, np.eye(len(MENU))[choice] - chances)
                 values += 0.1 * better * seen
     await asyncio.gather(*(env.close() for env in (*envs, *test)))
-    return float(scores[1] - scores[0])
+    return float(scores[-1] - scores[0])
 
 
 if __name__ == "__main__":

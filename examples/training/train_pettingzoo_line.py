@@ -68,7 +68,7 @@ def main(updates: int, tests: int, seed: int) -> float:
         optimiser.zero_grad()
         (-(likely * better).mean() / better.std()).backward()
         optimiser.step()
-    return scores[1] - scores[0]
+    return scores[-1] - scores[0]
 
 
 if __name__ == "__main__":
