@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import layer_norm
 
 BOUND = 5.0
 """Largest score, either way: sums of exponentials of larger ones would lose the small ones."""
@@ -50,5 +51,8 @@ class Critic(nn.Module):  # type: ignore[misc]  # types are checked where torch 
             noticed: The sum of `noticed` over each one's context, itself included, ``(..., states + 1)``.
         """
         mean = noticed[..., :-1] / noticed[..., -1:]
-        found: Tensor = self.worth(torch.tanh(self.hidden(torch.cat([states.detach().float(), mean], -1)))).squeeze(-1)
+        hidden = self.hidden(torch.cat([states.detach().float(), mean], -1))
+        # Some of a model's states are large and much the same everywhere. Expecting more of all contexts alike is
+        # learned along them first, until each unit is at one end of the tanh whatever is read, and learns no more.
+        found: Tensor = self.worth(torch.tanh(layer_norm(hidden, hidden.shape[-1:]))).squeeze(-1)
         return found

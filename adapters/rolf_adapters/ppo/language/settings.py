@@ -169,7 +169,7 @@ class Policy(groups.Group):
     (``rolf_adapters.ppo.language.encoder``)."""
     encoder_layer: int | None = Field(default=None, ge=0)
     """In front of which layer of the model it lets words look at each other, from 0; none given: the middle one."""
-    critic_width: int = Field(default=64, ge=1)
+    critic_width: int = Field(default=64, ge=2)
     """Of the critic's hidden layer."""
 
     @model_validator(mode="after")
