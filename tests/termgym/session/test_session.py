@@ -183,7 +183,7 @@ STATES = b"""states() { for pid; do read -r _ _ state _ <"/proc/$pid/stat"; prin
 
 
 def test_who_writes_to_the_terminal_pauses_before_the_shell_is_killed(session: Session) -> None:
-    """A shell that sets its terminal with a signal pending has no luck for as long as others write there (Linux 6.3)."""
+    """With a signal pending a shell that sets its terminal has no luck while others write there (Linux 6.3)."""
     session.step(STATES, timeout=5)
     session.step(b"(trap '' INT; exec yes >&2) & on=$!; sleep 100 & held=$!; kill -STOP $held", timeout=5)
     command = b"""trap '' INT; until [[ $(states $on) == T ]]; do :; done"""
