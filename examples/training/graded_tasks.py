@@ -59,14 +59,18 @@ def check(holds: str) -> dict[str, str]:
     return found | {"pattern": f"^{text[0]}$"} if text else found
 
 
-def tasks(*, test: bool, numbers: range = range(6000)) -> list[Task]:
-    """Return tasks to learn from, or those to be tested with; none of one part asks for what one of the other does."""
-    return [each for each in map(task, numbers) if (crc32(each.instruction.encode()) % 4 == 0) == test]
+def tasks(*, test: bool, easy: float = 1.0, numbers: range = range(6000)) -> list[Task]:
+    """Return tasks to learn from, or those to be tested with; none of one part asks for what one of the other does.
+
+    Of those that take one command the share ``easy`` is kept.
+    """
+    part = [each for each in map(task, numbers) if (crc32(each.instruction.encode()) % 4 == 0) == test]
+    return [each for each in part if len(each.oracle) > 1 or crc32(each.id.encode()) % 1000 < 1000 * easy]
 
 
-def terminal(*, test: bool = False) -> TermEnv:
+def terminal(*, test: bool = False, easy: float = 1.0) -> TermEnv:
     """Return a terminal whose seed draws the task; its reward tells progress towards the goal."""
-    return TermEnv(tasks=tasks(test=test), reward="shaped", weights={"gamma": 1.0})
+    return TermEnv(tasks=tasks(test=test, easy=easy), reward="shaped", weights={"gamma": 1.0})
 
 
 def main(count: int) -> float:

@@ -1,6 +1,6 @@
 """Teach SmolLM2-135M to work in a real terminal, in tasks of three levels: by demonstrations first, then by PPO.
 
-Prints which share of tasks that it has never seen it solves in the end. The defaults take ten minutes of one processor.
+Prints which share of tasks that it has never seen it solves in the end. The defaults take over an hour.
 """
 
 from __future__ import annotations
