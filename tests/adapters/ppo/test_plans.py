@@ -14,7 +14,8 @@ from rolf_adapters.ppo.reading import parsed
 from rolf_adapters.ppo.stages import Gates, Verdict
 
 ROOT = Path(__file__).parents[3]
-TINY, LINE = (ROOT / "examples" / "training" / f"train_{name}.yaml" for name in ("terminal_tiny", "line"))
+NAMES = ("terminal_tiny", "terminal_smollm2", "line")
+TINY, SMOLLM2, LINE = (ROOT / "examples" / "training" / f"train_{name}.yaml" for name in NAMES)
 WELL = (0.61, 0.64, 0.66, 0.70, 0.66, 0.66, 0.71, 0.73, 0.70, 0.68, 0.75, 0.78, 0.77, 0.80, 0.79, 0.80, 0.85, 0.79)
 """Success of the iterations of a training that went well, of a language model with 128 episodes each."""
 
@@ -33,7 +34,10 @@ def first(path: Path, measure: str, values: Iterable[float], begins: int) -> tup
     return None
 
 
-@pytest.mark.parametrize(("path", "measure", "begins"), [(TINY, "rollout/success", 1), (LINE, "rollout/score", 70)])
+@pytest.mark.parametrize(
+    ("path", "measure", "begins"),
+    [(TINY, "rollout/success", 1), (SMOLLM2, "rollout/success", 1), (LINE, "rollout/score", 70)],
+)
 def test_a_plan_lets_pass_what_goes_well_and_goes_back_from_a_collapse(path: Path, measure: str, begins: int) -> None:
     """Through chance as it is in an iteration."""
     assert first(path, measure, WELL, begins) is None
@@ -46,7 +50,11 @@ def test_a_plan_lets_pass_what_goes_well_and_goes_back_from_a_collapse(path: Pat
 
 @pytest.mark.parametrize(
     ("path", "measure", "begins", "reached"),
-    [(TINY, "evaluation/success", 4, 0.595), (LINE, "rollout/score", 70, 0.7)],
+    [
+        (TINY, "evaluation/success", 4, 0.595),
+        (SMOLLM2, "rollout/success", 1, 0.5),
+        (LINE, "rollout/score", 70, 0.7),
+    ],
 )
 def test_a_plan_fails_where_its_warm_start_was_not_reached(
     path: Path, measure: str, begins: int, reached: float
