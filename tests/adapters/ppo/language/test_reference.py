@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,11 @@ def test_the_reference_is_the_policy_after_the_warm_start() -> None:
     assert any(not torch.equal(before[name], state.tensors[name]) for name in names)
 
 
+def lasting(told: Mapping[str, float]) -> dict[str, float]:
+    """Return all but the times."""
+    return {name: value for name, value in told.items() if not name.startswith("time/")}
+
+
 def test_the_weight_follows_a_target_and_is_kept() -> None:
     """By the divergence that was measured, iteration by iteration; a resumed training goes on with it, bit by bit."""
     control = KlControl(weight=0.5, target=1e-4)
@@ -117,10 +123,7 @@ def test_the_weight_follows_a_target_and_is_kept() -> None:
     assert told[0]["policy/reference_kl"] == pytest.approx(0, abs=1e-6)
     assert told[3]["policy/reference_kl"] > 1e-4
     assert weight != 0.5
-    lasting = [name for name in told[2] if not name.startswith("time/")]
-    assert [[each[name] for name in lasting] for each in told[2:]] == [
-        [each[name] for name in lasting] for each in again
-    ]
+    assert list(map(lasting, told[2:])) == list(map(lasting, again))
     assert one.values == two.values
     assert all(torch.equal(each, two.tensors[name]) for name, each in one.tensors.items())
 
