@@ -74,7 +74,7 @@ def lasting(folder: Path) -> list[dict[str, float]]:
     return [{name: value for name, value in line.items() if name != "rollout/replayed"} for line in lines]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_goes_on_to_the_bits_of_a_training_without_actors(tmp_path: Path) -> None:
     """SIGTERM ends it after the iteration, kill -9 at once; either way it goes on, and Ray is gone."""
