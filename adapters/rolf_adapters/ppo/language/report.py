@@ -9,16 +9,13 @@ import numpy as np
 import torch
 
 from rolf_adapters.ppo import parallel
+from rolf_adapters.ppo.families import told_as
 from rolf_adapters.ppo.language.batches import Sample
 from rolf_adapters.ppo.language.collector import Collected
 from rolf_adapters.ppo.language.settings import Training
 from rolf_adapters.ppo.language.turns import Episode
 from rolf_adapters.ppo.language.update import Figures
 from rolf_adapters.ppo.segments import Segment
-
-FAMILIES = 30
-"""Most families of tasks that are told one by one: a suite may have thousands, and a curve of each is one of none."""
-OTHERS = "others"
 
 
 class Row(NamedTuple):
@@ -49,21 +46,15 @@ def everywhere(episodes: Sequence[Episode | None], count: int) -> list[Row]:
 def by_family(known: Iterable[tuple[str, bool]]) -> dict[str, float]:
     """Return the success of each family of tasks: an average hides one that is lost.
 
-    Of more than `FAMILIES` the last ones by name are told together.
-
     Args:
         known: Family and success of each episode; one of no family is left out.
     """
-    families: dict[str, list[bool]] = {}
-    for family, success in known:
-        if family:
-            families.setdefault(family, []).append(success)
-    names = sorted(families)
-    kept = names if len(names) <= FAMILIES else names[: FAMILIES - 1]
-    told = {name: families[name] for name in kept}
-    for name in names[len(kept) :]:
-        told.setdefault(OTHERS, []).extend(families[name])
-    return {f"family/{name}": float(np.mean(found)) for name, found in told.items()}
+    told = [(family, success) for family, success in known if family]
+    names = told_as(family for family, _ in told)
+    found: dict[str, list[bool]] = {name: [] for name in names.values()}
+    for family, success in told:
+        found[names[family]].append(success)
+    return {f"family/{name}": float(np.mean(each)) for name, each in found.items()}
 
 
 def of_episodes(collected: Collected, end: int) -> Mapping[str, float]:

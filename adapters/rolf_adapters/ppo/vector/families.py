@@ -8,10 +8,9 @@ import numpy as np
 
 from rolf.evaluation.loading import Spec, load
 from rolf.statistics import interval, mean
+from rolf_adapters.ppo.families import told_as
 from rolf_adapters.ppo.vector.collector import Episode
 
-FAMILIES, OTHERS = 30, "others"
-"""Groups that are told apart at most, and what those are told together as that come after them by name."""
 Score = Callable[[str, float], float]
 """Says how good a return is in a variant, so that variants compare."""
 
@@ -26,13 +25,6 @@ def worth(score: Score | None) -> str:
     return "return" if score is None else "score"
 
 
-def told_as(groups: Mapping[str, str]) -> dict[str, str]:
-    """Return what each group is told as."""
-    found = sorted(set(groups.values()))
-    kept = found if len(found) <= FAMILIES else found[: FAMILIES - 1]
-    return {name: name if name in kept else OTHERS for name in found}
-
-
 def of_families(
     episodes: Sequence[Episode], groups: Mapping[str, str], score: Score | None, *, greedy: bool
 ) -> dict[str, float]:
@@ -44,7 +36,7 @@ def of_families(
         score: Of a return, where that is known.
         greedy: Whether the likeliest actions were taken; then with intervals, else as ``rollout/family/…``.
     """
-    names, told = told_as(groups), dict[str, float]()
+    names, told = told_as(groups.values()), dict[str, float]()
     by_name: dict[str, list[Episode]] = {name: [] for name in names.values()}
     for each in episodes:
         if each.variant in groups:

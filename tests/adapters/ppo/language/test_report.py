@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rolf_adapters.ppo import parallel
+from rolf_adapters.ppo.families import FAMILIES, OTHERS
 from rolf_adapters.ppo.language.collector import Collected
-from rolf_adapters.ppo.language.report import FAMILIES, OTHERS, by_family, of_episodes
+from rolf_adapters.ppo.language.report import by_family, of_episodes
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
 
 END = 2

@@ -12,10 +12,10 @@ from guessing_world import ID
 
 from rolf.statistics import interval, mean
 from rolf_adapters.ppo.config import checked
+from rolf_adapters.ppo.families import FAMILIES, OTHERS, told_as
 from rolf_adapters.ppo.metrics import METRICS, read
 from rolf_adapters.ppo.train import train
 from rolf_adapters.ppo.vector.collector import Episode
-from rolf_adapters.ppo.vector.families import FAMILIES, OTHERS, told_as
 from rolf_adapters.ppo.vector.learner import build
 from rolf_adapters.ppo.vector.settings import Environment, Reward, Rollout, Settings, Training
 from rolf_adapters.ppo.vector.telling import of_credit, of_episodes, of_evaluation
@@ -63,10 +63,10 @@ def test_without_a_score_returns_are_told_and_without_success_none() -> None:
 def test_many_groups_are_told_together_from_some_on() -> None:
     """Nobody reads thousands of curves; nobody's is left out."""
     groups = {f"v{number:03}": f"g{number:03}" for number in range(FAMILIES + 5)}
-    names = told_as(groups)
+    names = told_as(groups.values())
     assert len(set(names.values())) == FAMILIES
     assert sum(name == OTHERS for name in names.values()) == 6
-    assert OTHERS not in told_as({name: groups[name] for name in [*groups][:FAMILIES]}).values()
+    assert OTHERS not in told_as([*groups.values()][:FAMILIES]).values()
 
 
 def test_rewards_and_the_critic_by_hand() -> None:
