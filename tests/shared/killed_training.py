@@ -13,10 +13,10 @@ import random
 import signal
 import sys
 import time
-import traceback
 from pathlib import Path
 
 import torch
+from warden import fork
 
 from rolf_adapters.ppo.config import builder, checked
 from rolf_adapters.ppo.train import train
@@ -35,18 +35,13 @@ def life(plain: dict[str, object], out: Path, told: int | None, wait: float = 0.
         How it ended, and how long it lived after its beginning [s].
     """
     heard, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(heard)
-            torch.set_num_threads(1)
-            train(checked(plain), out, resume=True, report=lambda news: news.message or os.write(tell, b"."))
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            raise
-        finally:
-            os._exit(1)
+
+    def live() -> None:
+        os.close(heard)
+        torch.set_num_threads(1)
+        train(checked(plain), out, resume=True, report=lambda news: news.message or os.write(tell, b"."))
+
+    child = fork(live)
     os.close(tell)
     began, count = time.monotonic(), 0
     while count != told and os.read(heard, 1):  # nothing: it is done, or has failed

@@ -6,8 +6,7 @@ import math
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import psutil
 import pytest
 from contestants import SLEEP, Chance, Killed, Saboteur, Slow, Stillborn, Wrong
+from patience import until
 
 from rolf.evaluation.errors import PolicyError
 from rolf.evaluation.policy import Policy
@@ -27,8 +27,6 @@ HORIZON = 12
 LINES = [Variant("linegym:LineEnv-v1", {"horizon": HORIZON}, seed) for seed in range(6)]
 DOOMED = 2
 """The episode that is lost where one is."""
-GONE = 20.0
-"""How long what was killed may take to be gone [s]."""
 
 pytestmark = pytest.mark.slow
 
@@ -69,16 +67,6 @@ def same(one: Episode | Lost, other: Episode | Lost) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays) and all(
         getattr(one, name) == getattr(other, name) for name in values
     )
-
-
-def until(wanted: Callable[[], bool]) -> bool:
-    """Return whether something comes about in time."""
-    end = time.monotonic() + GONE
-    while not wanted():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def test_results_are_those_of_one_process_in_the_order_asked_for(pool: EpisodePool) -> None:
