@@ -12,7 +12,8 @@ rollout    what was played, with what was drawn. Both kinds: return, success, le
            of one that was too old); with rollout.actors: replayed (episodes that were played again)
 policy     the actor. Both: loss, entropy, kl, first_kl (before the first step: 0), gradient, steps (of the optimiser),
            learning_rate, clipped_identify, clipped_assess, clipped_dispatch, clipped_execute (share of samples that
-           were clipped, of all that an update learns from, also again; kl and first_kl are of what was just played).
+           were clipped, of all that an update learns from, also again; kl and first_kl are of what was just played: how
+           far from the policy that played it, before each step, kl their mean).
            language: reference_kl (divergence from what it began as, before the update), kl_weight (of it in the loss)
            with training.kl; stale_weight (mean of what samples of an older policy count: 1 but for chance) and
            stale_truncated (share cut) with rollout.staleness

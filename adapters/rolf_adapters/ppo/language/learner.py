@@ -122,7 +122,7 @@ class LanguageLearner:
         self._version += 1
         return {
             **report.of_episodes(collected, self._template.end),
-            **report.of_update(figures, samples, training),
+            **report.of_update(figures, samples),
             **told,
             "policy/learning_rate": self._optimiser.param_groups[0]["lr"],
             "time/collect": collecting,

@@ -12,7 +12,6 @@ from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.families import told_as
 from rolf_adapters.ppo.language.batches import Sample
 from rolf_adapters.ppo.language.collector import Collected
-from rolf_adapters.ppo.language.settings import Training
 from rolf_adapters.ppo.language.turns import Episode
 from rolf_adapters.ppo.language.update import Figures
 from rolf_adapters.ppo.segments import Segment
@@ -110,7 +109,7 @@ def _shares(told: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def of_update(figures: Figures, samples: Sequence[Sample], training: Training) -> Mapping[str, float]:
+def of_update(figures: Figures, samples: Sequence[Sample]) -> Mapping[str, float]:
     """Return what an update came to."""
     valued = torch.from_numpy(np.concatenate([each.valued for each in samples] or [np.zeros(0, np.bool_)]))
     returns = torch.from_numpy(np.concatenate([each.returns for each in samples] or [np.zeros(0)]))
@@ -127,7 +126,7 @@ def of_update(figures: Figures, samples: Sequence[Sample], training: Training) -
         told |= {
             "policy/loss": figures.mean("loss"),
             "policy/entropy": figures.mean("entropy"),
-            "policy/kl": figures.mean("kl", training.minibatches),
+            "policy/kl": figures.mean("kl"),
             "value/loss": figures.mean("value"),
         }
     outside, every = parallel.summed(figures.clipped).tolist()

@@ -11,8 +11,9 @@ import pytest
 import torch
 from file_tasks import tiny
 
-from rolf_adapters.ppo.language.batches import CALL, Sample, bucketed, sample
+from rolf_adapters.ppo.language.batches import CALL, Sample, bucketed, likelihoods, sample
 from rolf_adapters.ppo.language.policy import LanguagePolicy
+from rolf_adapters.ppo.language.report import of_update
 from rolf_adapters.ppo.language.settings import Reward, Training
 from rolf_adapters.ppo.language.turns import Episode, Said, Turn
 from rolf_adapters.ppo.language.update import imitated, updated
@@ -216,13 +217,17 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
 def test_epochs_stop_where_the_policy_has_gone_too_far() -> None:
     """The episodes say nothing of a policy that is far from the one that played them."""
     policy = LanguagePolicy(tiny(seed=1)[0])
-    optimiser = torch.optim.AdamW([each for _, each in policy.trained()], lr=1e-2)
-    training = Training(iterations=1, epochs=6, most_kl=0.05)
-    figures = updated(policy, optimiser, samples(), training, seed=0, iteration=0)
+    data = samples()
+    played = likelihoods(policy, data, 4096)
+    data = [each._replace(logps=logps) for each, logps in zip(data, played, strict=True)]
+    optimiser = torch.optim.AdamW([each for _, each in policy.trained()], lr=5e-5)
+    training = Training(iterations=1, epochs=9, most_kl=0.01)
+    figures = updated(policy, optimiser, data, training, seed=0, iteration=0)
     kl = [step["kl"] for step in figures.steps]
-    assert len(kl) < 6
-    assert kl[-1] > 0.05
-    assert max(kl[:-1], default=0.0) <= 0.05
+    assert abs(kl[0]) < 1e-6
+    assert 2 < len(kl) < 9
+    assert max(kl[:-1]) <= 0.01 < kl[-1]
+    assert of_update(figures, data)["policy/kl"] == pytest.approx(np.mean(kl)), "of all steps, as of networks"
 
 
 def test_it_learns_to_say_what_it_is_shown() -> None:

@@ -50,9 +50,7 @@ def test_it_becomes_better_by_what_it_tries() -> None:
         learner.close()
     assert 0.35 < np.nanmean(before) < 0.7, "there is something to learn, and something to begin with"
     assert max(abs(each["policy/first_kl"]) for each in told) < 1e-5
-    # Between .003 and .015 where this was measured, the mean .0095; .01 is what a training should stay below, and where
-    # one answer has become rare the estimate doubles. Three times that is a policy that runs away.
-    assert max(each["policy/kl"] for each in told) < 0.03
+    assert max(each["policy/kl"] for each in told) < 0.01
     assert sum(each["rollout/faults"] for each in told) == 0
     assert gain.low is not None
     assert gain.estimate >= 0.05, str(gain)
