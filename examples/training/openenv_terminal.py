@@ -31,11 +31,12 @@ async def together(url: str, sessions: int) -> list[bool]:
 
 def main(sessions: int) -> int:
     with subprocess.Popen(SERVER, stdout=subprocess.PIPE, text=True) as server:
-        url = server.stdout.readline().strip()
-        print(f"served at {url}")
-        done = asyncio.run(together(url, sessions))
-        server.terminate()
-    return sum(done)
+        try:
+            url = server.stdout.readline().strip()
+            print(f"served at {url}")
+            return sum(asyncio.run(together(url, sessions)))
+        finally:
+            server.terminate()
 
 
 if __name__ == "__main__":
