@@ -122,6 +122,11 @@ class Plant:
 
     def rows(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:  # (T_ROW,), (G_ROW,)
         """Return the plant as the kernel reads it."""
+        whole, real = self._rows
+        return whole.copy(), real.copy()  # plants are shared
+
+    @cached_property
+    def _rows(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         whole, real = np.zeros(layout.T_ROW, np.int32), np.zeros(layout.G_ROW, np.float64)
         used = len(self.stations)
         for place in range(STATIONS):

@@ -46,6 +46,9 @@ def test_two_machines_fill_their_rows() -> None:
     assert not travel[:, 2:].any()
     assert whole[[layout.T_STATIONS, layout.T_DOMINANT, layout.T_ALLOWED]].tolist() == [2, Fault.BEARING, 0b111111110]
     assert real[[layout.G_NOMINAL, layout.G_FAULT, layout.G_SPREAD]].tolist() == [1.0, -1.0, 0.0]
+    whole[:], real[:] = 9, 9.0
+    assert TWO.rows()[0][0] == 1024, "what somebody writes into them is his own"
+    assert TWO.rows()[1][layout.G_NOMINAL] == 1.0
 
 
 def test_digest_is_that_of_the_content() -> None:
