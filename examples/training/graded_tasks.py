@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+from functools import cache
 from zlib import crc32
 
 import gymnasium as gym
@@ -59,13 +60,14 @@ def check(holds: str) -> dict[str, str]:
     return found | {"pattern": f"^{text[0]}$"} if text else found
 
 
-def tasks(*, test: bool, easy: float = 1.0, numbers: range = range(6000)) -> list[Task]:
+@cache  # the environments of a training, or the sessions of a server, share them
+def tasks(*, test: bool, easy: float = 1.0, numbers: range = range(6000)) -> tuple[Task, ...]:
     """Return tasks to learn from, or those to be tested with; none of one part asks for what one of the other does.
 
     Of those that take one command the share ``easy`` is kept.
     """
     part = [each for each in map(task, numbers) if (crc32(each.instruction.encode()) % 4 == 0) == test]
-    return [each for each in part if len(each.oracle) > 1 or crc32(each.id.encode()) % 1000 < 1000 * easy]
+    return tuple(each for each in part if len(each.oracle) > 1 or crc32(each.id.encode()) % 1000 < 1000 * easy)
 
 
 def terminal(*, test: bool = False, easy: float = 1.0) -> TermEnv:
