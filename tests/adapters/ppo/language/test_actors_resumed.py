@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -39,7 +40,11 @@ GONE = 120.0
 
 
 def begun(folder: Path, *more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([*COMMAND, *more], cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    """Start a training in a group of its own, as a shell does."""
+    command = [*COMMAND, *more]
+    return subprocess.Popen(
+        command, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
 
 
 def iterations(folder: Path) -> int:
@@ -72,6 +77,22 @@ def left(processes: list[psutil.Process]) -> list[psutil.Process]:
 def lasting(folder: Path) -> list[dict[str, float]]:
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     return [{name: value for name, value in line.items() if name != "rollout/replayed"} for line in lines]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_a_terminal_interrupts_all_of_it_at_once(tmp_path: Path) -> None:
+    """^C reaches Ray's processes and the actors, too, which have to live until the iteration is done."""
+    (tmp_path / "c.yaml").write_text(CONFIG)
+    training = begun(tmp_path)
+    come_beyond(tmp_path, training, 0)
+    before = family(training)
+    os.killpg(training.pid, signal.SIGINT)
+    said = training.communicate()[1]
+    assert training.returncode == 130, said
+    assert "stopped; --resume goes on from here" in said
+    assert "Traceback" not in said
+    assert not left(before)
 
 
 @pytest.mark.nightly
