@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linegym.checkup import checkup
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLOCK",
+    "CHOICES",
     "EXAMPLE",
     "HEADINGS",
     "HIDDEN",
@@ -62,6 +63,11 @@ HIDDEN = (
 perturbations it can be looked up. The template, the masks, output and orders stay."""
 BLOCK = 250
 """Episodes that are played together: enough to share the cost of a call; a thousand are work for four processes."""
+CHOICES: Mapping[str, Callable[[object], bool]] = {
+    "variant": lambda value: isinstance(value, str),
+    "evaluation": lambda value: isinstance(value, bool),
+}
+"""See ``rolf.evaluation.evaluable.Choosable``."""
 NAMES = 4
 """Names in an id before its families."""
 

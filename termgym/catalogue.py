@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from termgym.image.roots import Root
 
 __all__ = [
+    "CHOICES",
     "COLLECTIONS",
     "EXAMPLE",
     "HEADINGS",
@@ -46,6 +47,17 @@ __all__ = [
 SUMMARY = "a real Linux terminal"
 HIDDEN = ("checks", "reward_terms", "violations", "verifier", "stage", "success", "drift", "diff", "state_digest")
 """Keys of ``info`` that tell how far the goal is: no observation says it, so only privileged policies are shown it."""
+
+
+def _is_built_in(task: object) -> bool:
+    """Return whether it names a task that comes with this package, and no folder of the machine."""
+    from termgym.tasks import families
+
+    return isinstance(task, str) and task.partition("@")[0].partition("/")[0] in (*families(), "blank")
+
+
+CHOICES: Mapping[str, Callable[[object], bool]] = {"task": _is_built_in}
+"""See ``rolf.evaluation.evaluable.Choosable``: backend, network and limits are not among them, nor are folders."""
 COLLECTIONS = "debug-gym", "intercode"
 """Whose files `bring` makes task folders of."""
 HEADINGS = "task", "symptom", "causes"

@@ -16,7 +16,7 @@ from rolf_adapters.openenv import EpisodeClient, ToolCall
 
 TASKS, SESSIONS = "graded_tasks:GradedTasks-v0", 8  # from the file beside this one; a task has two steps
 TEST = {"env_id": TASKS, "kwargs": {"test": True}, "seed": 0}
-SERVER = [sys.executable, "-m", "rolf_adapters.openenv", TASKS, "--port", "0"]
+SERVER = [sys.executable, "-m", "rolf_adapters.openenv", TASKS, "--port", "0", "--choice", "test"]
 VERBS = ("make", "delete", "write", "rename", "copy", "move")
 MENU = ("ls", "mkdir {0}", "rm {0}", "echo {0} > {1}", "mv {0} {1}", "cp {0} {1}", "echo {1} > {2}", "mv {1} {2}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -76,6 +76,15 @@ class Bounded(Protocol):
 
     def bounds(self, variant: Variant) -> tuple[float, float] | None:
         """Return the least and the greatest score that there can be of a variant; None: there is no telling."""
+
+
+@runtime_checkable
+class Choosable(Protocol):
+    """What an environment offers besides in which strangers may choose what is played, as clients of a server do."""
+
+    CHOICES: Mapping[str, Callable[[Any], bool]]
+    """Arguments that only say which problem is played, and nothing of the machine that it is played on; of each,
+    whether a value is such a one."""
 
 
 @runtime_checkable

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
+import gymnasium
 
 from rolf_adapters.openenv.server import LOOPBACK, app, serve
 from rolf_adapters.openenv.session import DEADLINE
@@ -19,7 +21,10 @@ from rolf_adapters.openenv.session import DEADLINE
 @click.option("--sessions", default=32, show_default=True, help="Most sessions at a time.")
 @click.option("--deadline", default=DEADLINE, show_default=True, help="How long a reset or a step may take [s].")
 @click.option("--told", default="tags", show_default=True, help="Layout: json, tags, transcript.")
-def main(env_id: str, arguments: str, host: str, port: int, sessions: int, deadline: float, told: str) -> None:
+@click.option("--choice", multiple=True, help="Another argument that clients may choose; may be given several times.")
+def main(
+    env_id: str, arguments: str, host: str, port: int, sessions: int, deadline: float, told: str, choice: Sequence[str]
+) -> None:
     """Serve an environment."""
     try:
         given: Any = json.loads(arguments)
@@ -28,10 +33,13 @@ def main(env_id: str, arguments: str, host: str, port: int, sessions: int, deadl
     if not isinstance(given, dict):
         raise click.UsageError(f"--arguments {arguments!r} is no object; give {{NAME: VALUE}}")
     try:
-        application = app(env_id, given, sessions=sessions, deadline=deadline, told=told)
-    except (LookupError, ValueError) as error:
+        application = app(env_id, given, sessions=sessions, deadline=deadline, told=told, choices=choice)
+    except (gymnasium.error.Error, ImportError, LookupError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
-    serve(application, host=host, port=port, ready=lambda url: click.echo(url))
+    try:
+        serve(application, host=host, port=port, ready=lambda url: click.echo(url))
+    except OSError as error:
+        raise click.ClickException(str(error.strerror or error)) from error
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -20,6 +19,7 @@ from rolf.interface.layouts import layout
 from rolf.interface.styles.openai_tools import function
 from rolf.trajectory import jsonable
 from rolf.variant import Variant
+from rolf_adapters.openenv.choices import chosen
 from rolf_adapters.openenv.errors import DeadlineError, FaultError, NotResetError
 from rolf_adapters.openenv.messages import Told, ToolCall, Whereabouts
 
@@ -40,6 +40,7 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
         arguments: For ``gymnasium.make``.
         deadline: How long a reset or a step may take [s].
         told: Layout of what is told: ``json``, ``tags``, ``transcript``.
+        choices: Arguments that a client's variant may set, besides those that the environment says are harmless.
 
     Raises:
         ValueError: the deadline is not positive.
@@ -55,6 +56,7 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
         *,
         deadline: float = DEADLINE,
         told: str = "tags",
+        choices: Sequence[str] = (),
     ) -> None:
         super().__init__()
         if not deadline > 0:
@@ -62,10 +64,24 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
         self._usual = Variant(env_id, dict(arguments or {}))
         self._deadline = deadline
         self._layout = layout(told)
+        self._choices = tuple(choices)
         self._env: gym.Env[Any, Any] | None = None
         self._made: Variant | None = None
         self._whole = False
         self._at = Whereabouts(env_id=env_id)
+
+    def try_out(self) -> None:
+        """Make the environment and close it again, unused: what cannot be played is told before anybody connects.
+
+        Raises:
+            TypeError: it has no tools.
+            Exception: whatever it or Gymnasium says of its id and arguments.
+        """
+        env = self._usual.make()
+        try:
+            self._tooled(env)
+        finally:
+            env.close()
 
     @property
     def state(self) -> Whereabouts:
@@ -92,14 +108,15 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
         Args:
             seed: What the environment is seeded with; None: it draws one, or the variant says.
             episode_id: What `state` calls the episode; None: something that no other is called.
-            variant: What to play instead of the server's own, as JSON or an object (`rolf.variant.Variant`).
+            variant: What to play, as JSON or an object (`rolf.variant.Variant`): what the server plays, with what a
+                client may choose of it.
             attempt: Which attempt at the variant.
             whole: Whether each observation has the environment's own beside the text.
             unknown: Refused.
 
         Raises:
             TypeError: an option is unknown, or the environment has no tools.
-            ValueError: the variant is none, or is of another environment.
+            ValueError: the variant is none, is of another environment, or asks for more than a client may choose.
             DeadlineError: it took too long.
             FaultError: the machine failed.
         """
@@ -109,10 +126,12 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
             )
         self._at = Whereabouts(env_id=self._usual.env_id, seed=seed, episode_id=episode_id or str(uuid4()))
         self._whole = whole
-        asked = self._usual if variant is None else self._read(variant)
-        if variant is not None and seed is None:
-            seed = self._at.seed = asked.attempt_seed(attempt)
-        observation, info = self._begin(asked, seed)
+        made = self._usual
+        if variant is not None:
+            asked, made = chosen(self._usual, variant, self._choices)
+            if seed is None:  # that of the variant as it is written, wherever it is played
+                seed = self._at.seed = asked.attempt_seed(attempt)
+        observation, info = self._begin(made, seed)
         self._at.running = True
         told = self._told(observation, info)
         told.tools = [function(each) for each in self._world.tools]
@@ -168,17 +187,13 @@ class Session(Environment):  # type: ignore[misc]  # openenv is untyped where it
     @property
     def _world(self) -> Tooled:
         assert self._env is not None
-        world = self._env.unwrapped
+        return self._tooled(self._env)
+
+    def _tooled(self, env: gym.Env[Any, Any]) -> Tooled:
+        world = env.unwrapped
         if not isinstance(world, Tooled):
             raise TypeError(f"{self._usual.env_id} has no tools to be called; it must be rolf.interface.Tooled")
         return world
-
-    def _read(self, variant: str | Mapping[str, Any]) -> Variant:
-        """Return the variant that a client asks for; of this environment, for a server is no way to run anything."""
-        read = Variant.from_json(json.loads(variant) if isinstance(variant, str) else variant)
-        if read.env_id != self._usual.env_id or read.wrappers:
-            raise ValueError(f"this server plays {self._usual.env_id} without wrappers, not {read.as_json()!r:.200}")
-        return read
 
     def _begin(self, asked: Variant, seed: int | None) -> tuple[Any, dict[str, Any]]:
         """Reset the environment of a variant: the one that is there, where it was made alike."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -160,3 +161,27 @@ def test_usage_errors_are_told(arguments: list[str], wrong: str) -> None:
     done = CliRunner().invoke(main, ["linegym:LineEnv-v1", *arguments])
     assert done.exit_code == 2
     assert wrong in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "wrong"),
+    [
+        (["nosuch:Foo-v0"], "No module named 'nosuch'"),
+        (["linegym:LineEnv-v9"], "LineEnv"),
+        (["CartPole-v1"], "CartPole-v1 has no tools to be called"),
+        (["linegym:LineEnv-v1", "--arguments", '{"horizn": 3}'], "did you mean 'horizon'"),
+    ],
+)
+def test_what_cannot_be_played_is_not_served(asked: list[str], wrong: str) -> None:
+    """Told to who starts the server, and not to each client."""
+    done = CliRunner().invoke(main, [*asked, "--port", "0"])
+    assert done.exit_code == 2
+    assert wrong in done.stderr
+
+
+def test_a_port_that_is_taken_is_told_in_a_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = CliRunner().invoke(main, ["linegym:LineEnv-v1", "--port", str(port)])
+    assert done.exit_code == 1
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -143,7 +144,7 @@ def test_a_machine_that_fails_is_told_apart(terminal: Session) -> None:
 
 
 def test_a_variant_is_played_where_it_is_asked_for(terminal: Session) -> None:
-    variant = Variant(TERMINAL, {"task": "git-dirty-pull", "max_steps": 2}, 5)
+    variant = Variant(TERMINAL, {"task": "git-dirty-pull"}, 5)
     told = terminal.reset(variant=variant.as_json())
     assert terminal.state.seed == variant.attempt_seed(0)
     assert "<instruction>" in told.text
@@ -163,6 +164,50 @@ def test_a_variant_is_played_where_it_is_asked_for(terminal: Session) -> None:
 def test_bad_resets_are_refused(terminal: Session, asked: dict[str, Any], kind: type[Exception], wrong: str) -> None:
     with pytest.raises(kind, match=wrong):
         terminal.reset(**asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"backend": "local-unsafe"},
+        {"network": True},
+        {"build_network": True},
+        {"snapshot_dir": "/var/tmp"},
+        {"limits": {"memory": 1 << 40}},
+        {"max_steps": 10**6},
+        {"tasks": "/"},
+        {"task": "/"},
+        {"task": "~"},
+        {"task": "../.."},
+        {"task": "tests"},
+        {"task": None},
+    ],
+)
+def test_a_client_chooses_a_problem_and_no_machine(terminal: Session, asked: dict[str, Any]) -> None:
+    """Whoever reaches the port is nobody's friend: not the sandbox, nor the network, limits and folders of the host."""
+    ((name, value),) = asked.items()
+    with pytest.raises(ValueError, match=rf"{name}={re.escape(repr(value))}.* client (chooses task|may choose)"):
+        terminal.reset(variant={"env_id": TERMINAL, "kwargs": asked, "seed": 0})
+    assert terminal._env is None, "nothing was made of it"
+
+
+def test_the_servers_arguments_hold_for_all(terminal: Session) -> None:
+    """A variant is laid over them; a client may say them again."""
+    for kwargs in ({"task": "git-dirty-pull"}, {"task": "git-dirty-pull", "max_steps": 9}, {}):
+        terminal.reset(variant={"env_id": TERMINAL, "kwargs": kwargs, "seed": 0})
+        assert terminal._made is not None
+        assert terminal._made.kwargs == {"max_steps": 9, **kwargs}
+
+
+def test_what_the_server_leaves_to_its_clients_they_choose(line: Session) -> None:
+    """A line's variant is anybody's choice; its horizon where the server says so."""
+    asked = {"env_id": LINE, "kwargs": {"variant": "serial/rtd/profinet/bearing", "horizon": 2}, "seed": 0}
+    with pytest.raises(ValueError, match=r"horizon=2 is for the server to say, which has 3; .* evaluation, variant$"):
+        line.reset(variant=asked)
+    open_ = Session(LINE, {"horizon": 3}, choices=("horizon",))
+    open_.reset(variant=asked)
+    assert [open_.step(ToolCall(tool="wait")).done for _ in range(2)] == [False, True]
+    open_.close()
 
 
 def test_bad_arguments_are_refused() -> None:
