@@ -15,6 +15,7 @@ from rolf_adapters.ppo.soundness import see_observations, see_rewards
 from rolf_adapters.ppo.vector.asking import check_asked
 from rolf_adapters.ppo.vector.choice import chance_of, drawn, likeliest, log_chances, uncertainty
 from rolf_adapters.ppo.vector.features import Features
+from rolf_adapters.ppo.vector.infos import told
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.network import Network, Seen
 from rolf_adapters.ppo.vector.teacher import Teacher
@@ -206,7 +207,7 @@ class Collector:
 
     def variants_in(self, infos: Mapping[str, Any]) -> NDArray[np.object_]:
         """Return which variant each row plays, as ``info`` tells; empty where it does not."""
-        return self.told(infos, "variant_id", np.full(self.rows, "", dtype=object))
+        return told(infos, "variant_id", np.full(self.rows, "", dtype=object))
 
     def _room(self, steps: int, features: Features) -> Collected:
         if self._kept is None or len(self._kept.rewards) != steps:
@@ -220,19 +221,6 @@ class Collector:
     def parts_of(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return actions as the environment takes them in parts, (rows, parts)."""
         return np.asarray(actions, np.int64).reshape(self.rows, len(self.parts)) - self._first
-
-    def told(self, infos: Mapping[str, Any], key: str, before: NDArray[Any]) -> NDArray[Any]:
-        """Return what ``info`` tells of each row; where it tells nothing, what was before."""
-        if key not in infos:
-            return before
-        there = np.asarray(infos.get(f"_{key}", np.ones(self.rows, np.bool_)))
-        found = before.copy()
-        if there.any():
-            given = np.asarray(infos[key])
-            # Gymnasium's own vector environments tell arrays of objects where a row has an array of its own.
-            stacked = np.stack(list(given[there])) if given.dtype == object and before.dtype != object else given[there]
-            found[there] = stacked.astype(before.dtype)
-        return found
 
     @property
     def telling(self) -> Telling:
@@ -288,19 +276,21 @@ class _Run:
         see_observations(self.collector.envs, self.observations, rows, "after a reset")
         self.previous[rows] = 0
         self.totals[rows], self.lengths[rows], self.doubts[rows] = 0, 0, 0
-        self.allowed[rows] = True
-        self._note(infos)
+        self._note(infos, rows)
         self.shown = self.features.begin(self.observations, rows, infos)
         if self.teacher is not None:
             self.teacher.begin(self.collector.envs, rows)
         if self.watcher is not None:
             self.watcher.begin(rows, self.observations, self.infos)
 
-    def _note(self, infos: dict[str, Any]) -> None:
+    def _note(self, infos: dict[str, Any], rows: Flags) -> None:
+        """Note what is told of these rows."""
         self.infos = infos
-        telling = self.collector.telling
-        self.allowed = self.collector.told(infos, telling.mask, self.allowed)
-        self.phases = self.collector.told(infos, telling.phase, self.phases)
+        telling, every = self.collector.telling, np.ones(self.allowed.shape, np.bool_)
+        allowed = told(infos, telling.mask, every)
+        phases = told(infos, telling.phase, np.zeros(len(rows), np.int64))
+        self.allowed = np.where(rows[:, None], allowed, self.allowed)
+        self.phases = np.where(rows, phases, self.phases)
 
     def seen(self) -> Seen:
         """Return what the network is shown."""
@@ -358,7 +348,7 @@ class _Run:
                 break
         kept.terminated[step], kept.truncated[step] = ended, cut
         kept.seconds += time.perf_counter() - began
-        self._note(infos)
+        self._note(infos, np.ones(self.collector.rows, np.bool_))
 
     def _keep(
         self, kept: Collected, step: int, chosen: torch.Tensor, values: torch.Tensor, chances: torch.Tensor
@@ -381,7 +371,7 @@ class _Run:
         if not over.any():
             return over
         names = self.collector.variants_in(self.infos)
-        success = self.collector.told(self.infos, "success", np.full(len(over), np.nan))
+        success = told(self.infos, "success", np.full(len(over), np.nan))
         for row in np.flatnonzero(over).tolist():
             kept.episodes.append(
                 Episode(

@@ -16,7 +16,7 @@ from rolf_adapters.ppo.vector.making import made
 from rolf_adapters.ppo.vector.network import Network, Seen, Size
 from rolf_adapters.ppo.vector.settings import Policy
 
-ID, DRIFTS = "rolf-test/Steps-v0", "rolf-test/Drifts-v0"
+ID, DRIFTS, ONCE = "rolf-test/Steps-v0", "rolf-test/Drifts-v0", "rolf-test/Once-v0"
 TELLING = Telling("action_mask", "phase")
 
 
@@ -64,6 +64,20 @@ class Drifts(Steps):
 gym.register(DRIFTS, entry_point=Drifts, disable_env_checker=True)
 
 
+class Once(Steps):
+    """Tells a mask and a phase as an episode begins, and neither in its steps."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        seen, _ = super().reset(seed=seed)
+        return seen, {"action_mask": np.array([1, 0], np.int8), "phase": 1}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return *super().step(action)[:4], {}
+
+
+gym.register(ONCE, entry_point=Once, disable_env_checker=True)
+
+
 @pytest.fixture
 def network() -> Network:
     found = Network(Size(1, 1, 0, (2,)), Policy(), None)
@@ -87,6 +101,19 @@ def test_variants_are_held_against_what_each_episode_tells(network: Network) -> 
         collector.collect(network, 3, [7], options={"variants": ["mine"]})
     assert len(collector.collect(network, 3, [7]).episodes) == 1, "where nothing is asked for, it may play anything"
     envs.close()
+
+
+def test_a_mask_and_a_phase_hold_for_the_step_that_tells_them(network: Network) -> None:
+    """Where none is told all actions are possible, as for whoever plays what was learned; the neighbour's reset in step
+    2 or 3 changes nothing."""
+    envs = made(ONCE, 2, {})
+    kept = Collector(envs, (2,), True, None, TELLING).collect(network, 5, [4, 7])
+    envs.close()
+    begins = np.array([[1, 1], [0, 0], [0, 1], [1, 0], [0, 1]]) == 1
+    assert (kept.allowed[:, :, 1] != begins).all()
+    assert kept.allowed[:, :, 0].all()
+    assert (kept.actions[:, :, 0] != begins).all()
+    assert (kept.phases == begins).all()
 
 
 def test_waits_after_each_decision_until_a_row_ends(network: Network) -> None:
