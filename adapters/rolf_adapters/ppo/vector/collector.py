@@ -15,7 +15,7 @@ from rolf_adapters.ppo.soundness import see_observations, see_rewards
 from rolf_adapters.ppo.vector.asking import check_asked
 from rolf_adapters.ppo.vector.choice import chance_of, drawn, likeliest, log_chances, uncertainty
 from rolf_adapters.ppo.vector.features import Features
-from rolf_adapters.ppo.vector.infos import told
+from rolf_adapters.ppo.vector.infos import masks, told
 from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.network import Network, Seen
 from rolf_adapters.ppo.vector.teacher import Teacher
@@ -286,8 +286,8 @@ class _Run:
     def _note(self, infos: dict[str, Any], rows: Flags) -> None:
         """Note what is told of these rows."""
         self.infos = infos
-        telling, every = self.collector.telling, np.ones(self.allowed.shape, np.bool_)
-        allowed = told(infos, telling.mask, every)
+        telling = self.collector.telling
+        allowed = masks(infos, telling.mask, *self.allowed.shape)
         phases = told(infos, telling.phase, np.zeros(len(rows), np.int64))
         self.allowed = np.where(rows[:, None], allowed, self.allowed)
         self.phases = np.where(rows, phases, self.phases)

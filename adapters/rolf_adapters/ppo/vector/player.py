@@ -16,6 +16,7 @@ from rolf.evaluation.policy import Start
 from rolf_adapters.ppo.learner import State
 from rolf_adapters.ppo.vector.choice import likeliest, log_chances
 from rolf_adapters.ppo.vector.features import Features
+from rolf_adapters.ppo.vector.infos import mask
 from rolf_adapters.ppo.vector.keeping import check, named
 from rolf_adapters.ppo.vector.latest import latest
 from rolf_adapters.ppo.vector.learner import layout_of, network_for
@@ -89,8 +90,7 @@ class Player:
 
     def _chosen(self, shown: np.ndarray[Any, Any], info: Mapping[str, Any]) -> np.ndarray[Any, Any]:
         assert self._answer is not None
-        count, key = sum(self._spaces.parts), self.settings.environment.mask
-        allowed = np.asarray(info[key], np.bool_) if key in info else np.ones(count, np.bool_)
+        allowed = mask(info, self.settings.environment.mask, sum(self._spaces.parts))
         arrays = shown, self._features.words, self._features.time, self._previous, allowed[None]
         with torch.inference_mode():
             seen = Seen(*map(torch.from_numpy, arrays))

@@ -32,7 +32,7 @@ class Environment(Group):
     held_out: bool = False
     """Whether a split may be trained on that is not there to be trained on: one that is held out, or validates."""
     mask: str = "action_mask"
-    """Where ``info`` tells which actions are possible; where it tells none, all are."""
+    """Where ``info`` tells which actions are possible; where it tells none, or one of another size, all are."""
     phase: str = "phase"
     """Where ``info`` tells the phase that chooses the segment of a step; where it tells none, all are of one."""
 

@@ -75,6 +75,25 @@ def test_waits_in_all_parts_of_an_action() -> None:
     learner.close()
 
 
+def test_a_mask_of_other_choices_is_none() -> None:
+    """A line tells the mask of its 545 flat actions, whatever actions it takes: in training and in playing."""
+    settings = Settings(
+        environment=Environment(id=LINE, kwargs={"action": "multi", "horizon": 20}),
+        rollout=Rollout(rows=2, steps=10, statistics=10, evaluation_rows=1),
+        policy=Policy(width=4),
+        training=Training(iterations=1),
+    )
+    learner = build(settings, seed=0)
+    assert learner.iterate(0)["rollout/steps"] == 20
+    policy, env = Player(settings, answering(settings, learner.state())), gym.make(LINE, action="multi", horizon=20)
+    seen, info = env.reset(seed=0)
+    assert info["action_mask"].shape == (545,)
+    policy.begin(Start(Variant(LINE, {}, 0), 0, 1, seen, info, env))
+    assert env.action_space.contains(policy.act(seen, info))
+    learner.close()
+    env.close()
+
+
 def test_plays_the_checkpoint_of_a_run(tmp_path: Path) -> None:
     config = checked(
         {
