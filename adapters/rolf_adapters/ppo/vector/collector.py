@@ -28,7 +28,7 @@ class Episode(NamedTuple):
 
     row: int
     variant: str
-    """What ``info["variant_id"]`` called it, else empty."""
+    """What ``info["variant_id"]`` called it as it began, or where that told none as it ended; else empty."""
     total: float
     """Sum of its rewards."""
     length: int
@@ -256,6 +256,8 @@ class _Run:
         self.infos: dict[str, Any] = {}
         self.asked: Sequence[str] = ()
         """Variant that each row must play; empty: the environment chooses."""
+        self.names = np.full(rows, "", dtype=object)
+        """Variant that each row told as its episode began."""
         self.totals, self.lengths, self.doubts = np.zeros(rows), np.zeros(rows, np.int64), np.zeros(rows)
 
     def begin(self, seeds: Sequence[int], options: Mapping[str, Any] | None) -> None:
@@ -270,8 +272,10 @@ class _Run:
         self._took(observations, infos, rows)
 
     def _took(self, observations: Any, infos: dict[str, Any], rows: Flags) -> None:
+        names = self.collector.variants_in(infos)
         if self.asked:
-            check_asked(self.asked, self.collector.variants_in(infos), rows)
+            check_asked(self.asked, names, rows)
+        self.names[rows] = names[rows]
         self.observations[rows] = np.asarray(observations, np.float32)[rows]
         see_observations(self.collector.envs, self.observations, rows, "after a reset")
         self.previous[rows] = 0
@@ -370,7 +374,7 @@ class _Run:
         over: Flags = kept.terminated[step] | kept.truncated[step]
         if not over.any():
             return over
-        names = self.collector.variants_in(self.infos)
+        names = np.where(self.names == "", self.collector.variants_in(self.infos), self.names)
         success = told(self.infos, "success", np.full(len(over), np.nan))
         for row in np.flatnonzero(over).tolist():
             kept.episodes.append(

@@ -4,18 +4,61 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import Any
+from typing import Any, ClassVar
 
+import gymnasium
+import numpy as np
 import pytest
 import torch
 from guessing_world import ID
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
 from learner_states import same
 
 from rolf_adapters.ppo.learner import Diverged, State
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
-from rolf_adapters.ppo.vector.settings import Environment, Imitation, Policy, Reward, Rollout, Settings, Training
+from rolf_adapters.ppo.vector.settings import (
+    Distillation,
+    Environment,
+    Imitation,
+    Policy,
+    Reward,
+    Rollout,
+    Settings,
+    Training,
+)
 
-LINE = "linegym:LineEnv-v1"
+LINE, NAMED = "linegym:LineEnv-v1", "rolf-test/Named-v0"
+
+
+class Named(VectorEnv[Any, Any, Any]):
+    """Plays the variants that it is asked for, and tells which as an episode begins alone; four steps long."""
+
+    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.DISABLED}
+
+    def __init__(self, num_envs: int, autoreset_mode: AutoresetMode) -> None:
+        assert autoreset_mode is AutoresetMode.DISABLED
+        self.num_envs = num_envs
+        self.single_observation_space, self.single_action_space = Box(0, 1, (2,), np.float32), Discrete(2)
+        self._variants = np.full(num_envs, "a", dtype=object)
+        self._steps = np.zeros(num_envs, np.int64)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        options = options or {}
+        self._variants = np.array(options.get("variants", self._variants), dtype=object)
+        rows = options.get("reset_mask", np.ones(self.num_envs, np.bool_))
+        self._steps[rows] = 0
+        return self._seen(), {"variant_id": self._variants.copy(), "_variant_id": rows}
+
+    def step(self, actions: Any) -> Any:
+        self._steps += 1
+        return self._seen(), actions.astype(np.float64), self._steps < 0, self._steps == 4, {}
+
+    def _seen(self) -> Any:
+        return np.stack([self._steps / 4, self._variants == "b"], axis=1).astype(np.float32)
+
+
+gymnasium.register(NAMED, vector_entry_point=Named)
 
 
 def cart_pole(**more: Any) -> Settings:
@@ -178,6 +221,26 @@ def test_an_environment_that_does_not_tell_back_the_variants_is_refused() -> Non
         ValueError, match=rf"asked for the variant '.*network:0' in row 0 and tells {re.escape(repr(told))}"
     ):
         build(line().model_copy(update={"environment": aliased}), seed=0)
+
+
+@pytest.mark.parametrize("sampler", ["uniform", "ucb", "thompson"])
+def test_a_variant_that_is_told_as_an_episode_begins_is_the_episodes(opened: Any, sampler: str) -> None:
+    """No step need tell it again, neither for what is told of families, nor for the orchestrator or distillation."""
+    settings = Settings(
+        environment=Environment(id=NAMED, variants=("a", "b")),
+        rollout=Rollout(rows=4, steps=8, statistics=8, evaluation_rows=2, sampler=sampler),
+        training=Training(iterations=2, distillation=Distillation(every=1, count=2, attempts=2)),
+    )
+    learner = opened(settings)
+    for iteration in range(2):
+        told = learner.iterate(iteration)
+        assert told["own/hard_variants"] == 2
+    assert any(name.startswith("rollout/family/") for name in told)
+    chosen = ["a", "b", "b", "a"]
+    kept = learner.experience.collected(2, chosen, imitates=False, watcher=None)
+    assert len(kept.episodes) == 8
+    assert [each.variant for each in kept.episodes] == [chosen[each.row] for each in kept.episodes]
+    assert {"family/a_return", "family/b_return"} <= set(learner.evaluate(2))
 
 
 def test_variants_are_of_the_split_and_change(opened: Any) -> None:
