@@ -258,6 +258,8 @@ class LineParallelEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
 parallel_env = LineParallelEnv
 """The name under which PettingZoo's tools look for it."""
+ENV_ID = "linegym:LineEnv-v1"
+"""Whose line it is."""
 
 
 def _flat(role: Role, action: Any) -> int:

@@ -5,7 +5,8 @@
     line = parallel_env("linegym:LineEnv-v1", variant="serial/rtd/profinet/bearing")
 
 A package whose environment several agents can share has a module ``parallel`` with a function or class
-``parallel_env``, as PettingZoo's own environments do: ``linegym.parallel``.
+``parallel_env``, as PettingZoo's own environments do: ``linegym.parallel``. Its ``ENV_ID``, where it has one, is
+that environment's.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+from rolf.registration import registered
 
 try:
     from pettingzoo import AECEnv, ParallelEnv
@@ -31,7 +34,7 @@ def parallel_env(env_id: str, **settings: Any) -> ParallelEnv:
 
     Raises:
         ValueError: the id names no module.
-        LookupError: the package has no environment for several agents.
+        LookupError: the package has no environment for several agents, or another one.
     """
     package, colon, _ = env_id.partition(":")
     if not colon:
@@ -39,7 +42,13 @@ def parallel_env(env_id: str, **settings: Any) -> ParallelEnv:
     module = f"{package}.parallel"
     if find_spec(package) is None or find_spec(module) is None:
         raise LookupError(f"{env_id!r} is for one agent alone: there is no module {module!r} with a parallel_env")
-    made: ParallelEnv = import_module(module).parallel_env(**settings)
+    found = import_module(module)
+    known = getattr(found, "ENV_ID", None)
+    if known is None:
+        registered(env_id)
+    elif env_id != known:
+        raise LookupError(f"{env_id!r} has no agents that act at the same time; {module!r} is for {known!r}")
+    made: ParallelEnv = found.parallel_env(**settings)
     return made
 
 

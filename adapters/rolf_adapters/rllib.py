@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium import spaces
 
 from rolf.registration import registered
@@ -45,7 +46,11 @@ class Presented:
         """
         given = {**self.arguments, **config}
         rows = given.pop("num_envs", None)
-        return self.single(given) if rows is None else self.batch(rows, given)
+        if rows is not None:
+            return _ApartRows(self.batch(rows, given))
+        runner = getattr(config, "worker_index", 0) or 0
+        env = self.single(given)
+        return _Apart(env, runner) if runner else env
 
     def single(self, arguments: Mapping[str, Any]) -> gym.Env[Any, Any]:
         """Return one environment, with what it needs round it."""
@@ -62,7 +67,10 @@ class Presented:
 
         Raises:
             TypeError: it has none whose observations are vectors of float32 and whose actions RLlib takes.
+            ValueError: it is to return the same arrays again and again.
         """
+        if arguments.get("copy") is False:
+            raise ValueError("copy=False: RLlib keeps the observations that it is given; leave copy out")
         spec = registered(self.env_id)
         why = "it has no vector version" if spec.vector_entry_point is None else ""
         if self.presentation is not None:
@@ -80,6 +88,31 @@ class Presented:
         raise TypeError(f"{self.env_id} cannot be played as one batch: {why}; leave gym_env_vectorize_mode as it is")
 
 
+class _Apart(gym.Wrapper[Any, Any, Any, Any]):
+    """One environment of a runner: runner ``w`` seeds row ``i`` with ``seed + w + i``, so neighbours would share."""
+
+    def __init__(self, env: gym.Env[Any, Any], runner: int) -> None:
+        super().__init__(env)
+        self._runner = runner
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode with a seed that no other runner's rows have."""
+        return super().reset(seed=None if seed is None else _drawn(seed, self._runner), options=options)
+
+
+class _ApartRows(gym.vector.VectorWrapper):
+    """All environments of a runner: RLlib tells a batch no number of the runner, but each runner has its own seed."""
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in each row, with seeds that no other runner's rows have."""
+        return super().reset(seed=_drawn(seed) if isinstance(seed, int) else seed, options=options)
+
+
+def _drawn(*numbers: int) -> int:
+    """Return a seed below 2**62 that follows from numbers, and far from those that follow from their neighbours."""
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(2))
+
+
 def register(
     name: str,
     env_id: str,
@@ -90,7 +123,8 @@ def register(
     """Put an environment under a name for ``AlgorithmConfig.environment``, and return the name.
 
     Observations become one vector of float32; texts are counted word by word before that, 64 numbers each where
-    nothing is said. The mask of possible actions goes into ``info["action_mask"]``.
+    nothing is said. The mask of possible actions goes into ``info["action_mask"]``. Rows have seeds of their own, of
+    whichever runner they are: RLlib's would be shared by all but the first row of neighbouring runners.
 
     Args:
         name: What RLlib calls it; what had this name is replaced.

@@ -56,6 +56,7 @@ class RowsVecEnv(VecEnv):  # type: ignore[misc]  # untyped here
         self.envs = envs
         self._each = told == "step"
         self._actions: Any = None
+        self._reused = not getattr(envs.unwrapped, "copy", False)  # as Gymnasium's own vectors call it
         self._size = choices(actions) if isinstance(actions, CHOICES) else 0
         self._masks: NDArray[np.bool_] | None = None
         super().__init__(envs.num_envs, observations, actions)
@@ -70,8 +71,7 @@ class RowsVecEnv(VecEnv):  # type: ignore[misc]  # untyped here
         self._reset_options()
         self.reset_infos = [_row(infos, row) for row in range(self.num_envs)]
         self._see(infos)
-        seen: NDArray[Any] = observations
-        return seen
+        return self._kept(observations)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Take note of the actions."""
@@ -85,7 +85,11 @@ class RowsVecEnv(VecEnv):  # type: ignore[misc]  # untyped here
         for row in np.flatnonzero(over).tolist():
             told[row] = self._ending(infos, row, bool(truncated[row] and not terminated[row]))
         self._see(infos)
-        return observations, rewards.astype(np.float32), over, told
+        return self._kept(observations), rewards.astype(np.float32), over, told
+
+    def _kept(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Return observations that the next step does not write over: algorithms store them after it."""
+        return observations.copy() if self._reused else observations
 
     def _ending(self, infos: Mapping[str, Any], row: int, cut: bool) -> dict[str, Any]:
         """Return what is told of the last step of a row's episode."""

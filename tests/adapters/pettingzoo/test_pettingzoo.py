@@ -75,6 +75,8 @@ def test_what_is_done_in_the_wrong_order_is_told() -> None:
     [
         ("LineEnv-v1", ValueError, "names no module; give one before it, as in 'linegym:LineEnv-v1'"),
         ("termgym:TermEnv-v1", LookupError, "for one agent alone: there is no module 'termgym.parallel'"),
+        ("linegym:LineEnv-v9", LookupError, "'linegym.parallel' is for 'linegym:LineEnv-v1'"),
+        ("linegym:", LookupError, "'linegym:' has no agents that act at the same time"),
         ("nothing_there:Env-v0", LookupError, "no module 'nothing_there.parallel'"),
     ],
 )

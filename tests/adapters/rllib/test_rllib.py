@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.env.env_context import EnvContext
 
 from rolf_adapters import rllib
 from rolf_adapters.presentation import Presentation
@@ -79,8 +80,10 @@ def test_what_is_sampled_is_what_the_environment_does(mode: str, given: dict[str
     episodes = [each for each in algorithm.env_runner.sample(num_episodes=2, random_actions=True) if each.is_done]
     assert len(episodes) == 2
     env = gym.make("linegym:LineEnv-v1", horizon=HORIZON, variant=VARIANT)
+    seed = int(algorithm.env_runner._seed)
+    first = rllib._drawn(seed) if given else seed
     for row, episode in enumerate(episodes):
-        seen, _ = env.reset(seed=int(algorithm.env_runner._seed) + row)
+        seen, _ = env.reset(seed=first + row)
         assert len(episode) == HORIZON
         np.testing.assert_array_equal(episode.get_observations(0), seen)
         for step in range(HORIZON):
@@ -101,6 +104,33 @@ def test_trains_in_a_terminal() -> None:
     algorithm.stop()
     assert told["env_runners"]["num_env_steps_sampled"] == 8
     assert 1 <= told["env_runners"]["episode_len_mean"] <= 2
+
+
+@pytest.mark.parametrize("batch", [True, False])
+def test_no_two_rows_of_any_runners_play_the_same(batch: bool) -> None:
+    """RLlib seeds runner w with seed + w, and Gymnasium row i of it with that + i."""
+    made = rllib.Presented("linegym:LineEnv-v1", {"horizon": HORIZON})
+    played = set()
+    for runner in range(1, 5):
+        context = EnvContext({}, worker_index=runner)
+        if batch:
+            envs = made(context | {"variants": [VARIANT], "num_envs": 8})
+            envs.reset(seed=100 + runner)
+            seen = [envs.step(np.zeros(8, np.int64))[0] for _ in range(5)]
+            played |= {np.stack([each[row] for each in seen]).tobytes() for row in range(8)}
+            envs.close()
+            continue
+        env = made(EnvContext({"variant": VARIANT}, worker_index=runner))
+        for row in range(8):
+            env.reset(seed=100 + runner + row)
+            played.add(np.stack([env.step(0)[0] for _ in range(5)]).tobytes())
+        env.close()
+    assert len(played) == 32
+
+
+def test_arrays_that_are_used_again_are_refused() -> None:
+    with pytest.raises(ValueError, match="copy=False: RLlib keeps the observations"):
+        rllib.Presented("linegym:LineEnv-v1")({"num_envs": 2, "copy": False})
 
 
 def test_env_config_has_the_last_word() -> None:

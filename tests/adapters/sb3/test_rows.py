@@ -89,6 +89,19 @@ def test_an_episode_that_is_cut_is_bootstrapped_from_its_last_observation() -> N
     env.close()
 
 
+@pytest.mark.parametrize("copy", [True, False])
+def test_what_a_step_returned_stays_what_it_was(copy: bool) -> None:
+    """Algorithms store an observation after the next step; the environment may write into its arrays again."""
+    env = rows(copy=copy)
+    seen = [env.reset()]
+    kept = [seen[0].copy()]
+    for _ in range(3):
+        seen.append(env.step(np.zeros(3, np.int64))[0])
+        kept.append(seen[-1].copy())
+    assert all(np.array_equal(each, before) for each, before in zip(seen, kept, strict=True))
+    assert not np.array_equal(seen[0], seen[1])
+
+
 def test_nothing_is_told_before_the_end_unless_it_is_asked_for() -> None:
     for told, expected in (("end", False), ("step", True)):
         env = rows(told=told)
