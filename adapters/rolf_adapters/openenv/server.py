@@ -76,5 +76,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port))
     except OSError as error:
-        reason = f"cannot listen on {host}:{port}: {error.strerror}; give an address of this machine; port 0 is a free one"
+        reason = (
+            f"cannot listen on {host}:{port}: {error.strerror}; give an address of this machine; port 0 is a free one"
+        )
         raise OSError(error.errno, reason) from error
