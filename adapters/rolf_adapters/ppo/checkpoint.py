@@ -125,12 +125,15 @@ class Checkpoints:
 
     def names(self) -> list[str]:
         """Return the names of all that are here, the latest first: what ``LATEST`` names, then what came before it."""
-        there = [each.name for each in self.folder.glob("iteration-*") if NAME.fullmatch(each.name)]
-        there.sort(key=_order, reverse=True)
+        there = sorted(self._there(), key=_order, reverse=True)
         latest = self._latest()
         if latest is None:
             return there
         return [latest, *(name for name in there if _order(name) < _order(latest))]
+
+    def _there(self) -> list[str]:
+        """Return the names of all folders that are called as checkpoints are; others are somebody's own."""
+        return [each.name for each in self.folder.glob("iteration-*") if NAME.fullmatch(each.name)]
 
     def _first(self, wanted: Any) -> tuple[Checkpoint | None, list[str]]:
         wrong: list[str] = []
@@ -163,10 +166,10 @@ class Checkpoints:
         names = [each for each in self.names() if each == latest or not each.endswith(BEGUN)]
         kept = set(names[: self.keep])
         good = next((name for name in names if _is_good(self.folder / name)), None)
-        for each in self.folder.glob("iteration-*"):
-            if each.name not in kept | {good}:
-                doomed = self.folder / f"{PARTIAL}{each.name}"
-                each.rename(doomed)
+        for name in self._there():
+            if name not in kept | {good}:
+                doomed = self.folder / f"{PARTIAL}{name}"
+                (self.folder / name).rename(doomed)
                 shutil.rmtree(doomed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,6 +151,15 @@ def test_the_last_good_one_is_kept_however_old(tmp_path: Path) -> None:
     assert checkpoints.names() == ["iteration-000005", "iteration-000004", "iteration-000002"]
     assert checkpoints.last_good()[0].iteration == 2
     assert checkpoints.newest()[0].iteration == 5
+
+
+def test_what_is_not_called_as_a_checkpoint_is_stays(three: Checkpoints) -> None:
+    """Somebody has put one aside, under a name of his own; it is neither removed nor gone on with."""
+    shutil.copytree(three.folder / "iteration-000001", three.folder / "iteration-000001-best")
+    for iteration in (4, 5, 6):
+        three.save(made(iteration))
+    assert read_checkpoint(three.folder / "iteration-000001-best").iteration == 1
+    assert three.names() == ["iteration-000006", "iteration-000005", "iteration-000004"]
 
 
 def test_after_a_return_an_earlier_iteration_is_the_latest(three: Checkpoints) -> None:
