@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -103,7 +104,7 @@ def checked(written: Written | dict[str, Any]) -> Config:
     model = _model(data, written)
     try:
         # By JSON, in which a list is what a tuple is written as, and a text still is no number.
-        return model.model_validate_json(json.dumps(data))
+        config = model.model_validate_json(json.dumps(data))
     except ValidationError as error:
         found = error.errors(include_url=False)
         order = {place: number for number, place in enumerate(written.places.values())}
@@ -114,6 +115,11 @@ def checked(written: Written | dict[str, Any]) -> Config:
         raise ConfigError(
             f"{written.name}: only texts, numbers, truths, lists and groups have a place here: {error}"
         ) from error
+    # What an environment is made with is its own affair, and nobody has looked into it yet.
+    unlike = list(_unlike_json(data, (), written))
+    if unlike:
+        raise ConfigError("\n".join(unlike))
+    return config
 
 
 def model_of(kind: str) -> type[Config]:
@@ -206,6 +212,23 @@ def _line(error: ErrorDetails, model: type[Group], written: Written) -> str:
     allowed = error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     got = "" if isinstance(error["input"], dict) else f" is {error['input']!r:.80}"
     return f"{at}: {named}{got}{'; ' if got else ': '}{allowed}"
+
+
+def _unlike_json(data: Any, path: Path, written: Written) -> Iterator[str]:
+    """Yield what JSON has no word for, as lines for people: written as that, it would come back as something else."""
+    if isinstance(data, float) and not math.isfinite(data):
+        named = ".".join(map(str, path))
+        yield f"{written.place(path)}: {named} is {data}; it should be a finite number; give one, or leave it out"
+    if isinstance(data, dict):
+        for key, inner in data.items():
+            at: Path = (*path, str(key))
+            if not isinstance(key, str):
+                wrong = f"{'.'.join(map(str, path))} has the key {key!r}"
+                yield f"{written.place(at)}: {wrong}; a key is a text; put it in quotes: {str(key)!r}"
+            yield from _unlike_json(inner, at, written)
+    if isinstance(data, list | tuple):
+        for number, inner in enumerate(data):
+            yield from _unlike_json(inner, (*path, number), written)
 
 
 def _written(path: Path, data: Any) -> Path:

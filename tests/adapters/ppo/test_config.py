@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +123,58 @@ def test_what_is_wrong_is_told_with_line_key_value_and_what_is_allowed(
     assert before in TEXT
     file.write_text(TEXT.replace(before, after))
     assert said in wrong(file)
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong_lines"),
+    [
+        ("{a: .inf}", ["mine.yaml:4: environment.kwargs.a is inf; it should be a finite number"]),
+        ("{a: [1, {b: -.inf}]}", ["mine.yaml:4: environment.kwargs.a.1.b is -inf; it should be a finite number"]),
+        (
+            "{a: .nan, b: 1e999}",
+            ["mine.yaml:4: environment.kwargs.a is nan;", "mine.yaml:4: environment.kwargs.b is inf;"],
+        ),
+        ("{1: 2}", ["mine.yaml:4: environment.kwargs has the key 1; a key is a text; put it in quotes: '1'"]),
+        ("{a: {true: 2}}", ["mine.yaml:4: environment.kwargs.a has the key True; a key is a text"]),
+    ],
+)
+def test_what_json_cannot_say_is_refused_in_what_an_environment_is_made_with(
+    file: Path, said: str, wrong_lines: list[str]
+) -> None:
+    """It would be made with infinity, and the folder, the digest and the actors would all be told null."""
+    file.write_text(TEXT.replace("environment:\n", f"environment: {{kwargs: {said}}}\n"))
+    for line, start in zip(wrong(file).splitlines(), wrong_lines, strict=True):
+        assert line.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("kind", "environment", "named"),
+    [
+        ("language", {"kwargs": {"a": math.inf}}, "kwargs.a is inf"),
+        ("language", {"evaluation": {"a": math.nan}}, "evaluation.a is nan"),
+        ("language", {"wrappers": [{"name": "W", "kwargs": {"a": -math.inf}}]}, "wrappers.0.kwargs.a is -inf"),
+        ("language", {"wrappers": ({"name": "W", "kwargs": {2: 0}},)}, "wrappers.0.kwargs has the key 2"),
+        ("vector", {"kwargs": {"a": math.inf}}, "kwargs.a is inf"),
+        ("vector", {"kwargs": {"a": {None: 1}}}, "kwargs.a has the key None"),
+    ],
+)
+def test_so_it_is_in_every_kind_and_from_a_program(kind: str, environment: dict[str, Any], named: str) -> None:
+    """Whoever calls `checked` with plain data has no file to be told the line of."""
+    plain = {
+        "experiment": {"kind": kind},
+        "environment": {"id": "mine:Mine-v0", **environment},
+        "training": {"iterations": 1},
+    }
+    if kind == "language":
+        plain["policy"] = {"model": "nowhere"}
+    with pytest.raises(ConfigError, match=f"^configuration: environment.{re.escape(named)}"):
+        checked(plain)
+
+
+def test_an_override_may_be_what_json_cannot_say(file: Path) -> None:
+    """Then it is the option that is named."""
+    said = wrong(file, "environment.kwargs.a=.inf")
+    assert said.startswith("--set environment.kwargs.a: environment.kwargs.a is inf; it should be a finite number")
 
 
 def test_all_that_is_wrong_is_told_at_once(file: Path) -> None:
