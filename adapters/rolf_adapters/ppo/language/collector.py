@@ -14,7 +14,7 @@ from rolf.evaluation.episode import Ending
 from rolf.evaluation.origin import measure
 from rolf_adapters.ppo.language.conversation import Conversation
 from rolf_adapters.ppo.language.generation import Asked, answered, valued
-from rolf_adapters.ppo.language.grammar import Grammar
+from rolf_adapters.ppo.language.grammar import Grammar, Path
 from rolf_adapters.ppo.language.policy import LanguagePolicy
 from rolf_adapters.ppo.language.pool import Lost, Pool, Seen
 from rolf_adapters.ppo.language.problems import Problem
@@ -208,12 +208,21 @@ class Collector:
         asked = []
         for each in live:
             each.context += each.prompt
-            schema = each.talk.schema() if self._speaker.grammar is not None else None
-            path = None if self._speaker.grammar is None or schema is None else self._speaker.grammar.follow(schema)
-            asked.append(Asked(each.context, each.draws, path))
+            asked.append(Asked(each.context, each.draws, self._path(each)))
         rollout = self._speaker.rollout
         end = self._speaker.template.end
         return answered(self._speaker.policy, asked, end=end, most=rollout.tokens, rows=rollout.rows)
+
+    def _path(self, each: _Live) -> Path | None:
+        """Return what holds the next answer to calls, if anything does."""
+        schema = each.talk.schema() if self._speaker.grammar is not None else None
+        return None if self._speaker.grammar is None or schema is None else self._speaker.grammar.follow(schema)
+
+    def _goes_on(self, each: _Live) -> list[int]:
+        """Return what would be read where the next answer's first token is chosen, which is where values are learned."""
+        longest, path = self._speaker.policy.longest, self._path(each)
+        forced = [] if path is None else path.forced(self._speaker.rollout.tokens)
+        return [*each.context, *each.prompt, *forced][:longest]
 
     def _take(self, each: _Live, said: Said, seen: Seen, version: int) -> bool:
         """Note down a turn; return whether the episode has ended with it."""
@@ -238,9 +247,7 @@ class Collector:
     def _end(self, ended: Sequence[tuple[_Live, Seen]], done: Collected) -> None:
         """Make episodes of those that have ended."""
         cut = [each for each, _ in ended if each.turns[-1].truncated]
-        longest = self._speaker.policy.longest
-        contexts = [[*each.context, *each.prompt][:longest] for each in cut]
-        values = valued(self._speaker.policy, contexts, rows=self._speaker.rollout.rows)
+        values = valued(self._speaker.policy, [self._goes_on(each) for each in cut], rows=self._speaker.rollout.rows)
         final = {each.index: value for each, value in zip(cut, values, strict=True)}
         for each, seen in ended:
             ending = Ending(each.rewards, seen.info, seen.terminated, seen.truncated)

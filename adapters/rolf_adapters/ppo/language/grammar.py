@@ -67,6 +67,17 @@ class Path:
         if not self._matcher.consume_token(token):
             raise ValueError(f"token {token} does not go on what was said under the grammar")
 
+    def forced(self, most: int) -> list[int]:
+        """Go on by the tokens that nobody chooses, as only one may come, and return them; at most so many."""
+        found: list[int] = []
+        while len(found) < most:
+            possible = np.flatnonzero(np.unpackbits(self.allowed().view(np.uint8), bitorder="little"))
+            if len(possible) != 1:
+                break
+            found.append(int(possible[0]))
+            self.take(found[-1])
+        return found
+
 
 def masks(path: Path, ids: Sequence[int]) -> NDArray[np.int32]:  # (tokens, words)
     """Return what was allowed before each token of an answer."""

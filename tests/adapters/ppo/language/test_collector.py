@@ -12,6 +12,7 @@ from file_tasks import tiny
 from rolf.interface import Call
 from rolf.variant import Variant
 from rolf_adapters.ppo import parallel
+from rolf_adapters.ppo.language import collector as collecting
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
 from rolf_adapters.ppo.language.conversation import Conversation
 from rolf_adapters.ppo.language.demonstrations import NoDemonstration, demonstrated
@@ -97,6 +98,30 @@ def test_a_step_limit_may_be_a_part_of_the_task(policy: LanguagePolicy, pool: Po
     cut = play(collector(policy, pool), 3)
     bias.data.zero_()
     assert [episode.final for episode in cut.played] == [0.0 if episode.success else 0.5 for episode in cut.played]
+
+
+@pytest.mark.parametrize("grammar", [True, False])
+def test_what_a_cut_episode_is_worth_is_asked_where_values_are_learned(
+    policy: LanguagePolicy, pool: Pool, monkeypatch: pytest.MonkeyPatch, grammar: bool
+) -> None:
+    """That is before the first token that is chosen: with a grammar an answer begins with some that are not."""
+    asked: list[list[int]] = []
+
+    def noted(_: LanguagePolicy, contexts: list[list[int]], *, rows: int) -> list[float]:
+        asked.extend(contexts)
+        return [float(rows)] * len(contexts)
+
+    said = Speech(system="", grammar=grammar)
+    monkeypatch.setattr(collecting, "valued", noted)
+    play(collector(policy, pool, turns=1, speech=said), 4)
+    beyond = play(collector(policy, pool, turns=2, speech=said), 4).played
+    expected = []
+    for first, second in (episode.turns for episode in beyond if len(episode.turns) == 2):
+        forced = second.said.ids[: int(second.said.chosen.argmax())]
+        assert bool(forced) == grammar
+        expected.append([*first.prompt_ids, *first.said.ids, *second.prompt_ids, *forced])
+    assert expected
+    assert sorted(asked[: len(expected)]) == sorted(expected)
 
 
 def test_free_answers_are_mostly_no_calls(policy: LanguagePolicy, pool: Pool) -> None:
