@@ -219,7 +219,7 @@ class Collector:
         return None if self._speaker.grammar is None or schema is None else self._speaker.grammar.follow(schema)
 
     def _goes_on(self, each: _Live) -> list[int]:
-        """Return what would be read where the next answer's first token is chosen, which is where values are learned."""
+        """Return what is read where the next answer's first token is chosen, which is where values are learned."""
         longest, path = self._speaker.policy.longest, self._path(each)
         forced = [] if path is None else path.forced(self._speaker.rollout.tokens)
         return [*each.context, *each.prompt, *forced][:longest]
