@@ -144,7 +144,7 @@ def _holds(gate: Gate, watch: _Watch, value: float) -> bool:
 def _uneasy(gate: Gate, watch: _Watch) -> bool:
     """Return whether a gate has begun to close."""
     if gate.when != "falls":
-        return watch.streak > 0 and gate.when != "stalls"
+        return watch.streak > 0
     latest = watch.recent[-1] if watch.recent else math.inf
     return watch.best is not None and latest <= watch.best - gate.value / 2
 

@@ -73,9 +73,19 @@ def test_is_not_calm_once_a_gate_has_begun_to_close() -> None:
     for value, calm in ((10, True), (9, True), (8, False), (10, True)):
         falling.see(0, {"rollout/return": value})
         assert falling.calm is calm
-    ending = Gates([gate("below", 5, patience=3)])
-    ending.see(0, {"rollout/return": 4})
-    assert ending.calm, "a training that is about to be done is in order"
+    stalling = Gates([gate("stalls", 1, patience=3, then="roll back")])
+    for value, calm in ((4, True), (4, False), (5, False), (6, True)):
+        stalling.see(0, {"rollout/return": value})
+        assert stalling.calm is calm
+
+
+@pytest.mark.parametrize("when", ["below", "stalls"])
+def test_is_calm_while_it_is_about_to_be_done(when: str) -> None:
+    """A training that is done is in order, whether it has come far enough or comes no further."""
+    ending = Gates([gate(when, 5, patience=3)])
+    for _ in range(2):
+        ending.see(0, {"rollout/return": 4})
+        assert ending.calm
 
 
 @pytest.mark.parametrize("when", ["above", "below", "falls", "stalls"])
