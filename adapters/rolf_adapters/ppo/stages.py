@@ -62,7 +62,7 @@ class Gates:
         verdict = None
         for gate, watch in zip(self._gates, self._watches, strict=True):
             value = values.get(gate.measure, math.nan)
-            if iteration < gate.after or math.isnan(value):
+            if iteration < gate.after or not _measured(gate, value):
                 continue
             if _holds(gate, watch, value) and verdict is None:
                 verdict = Verdict(gate.then, f"{gate.measure} is {value:.6g}: {_condition(gate)}")
@@ -120,6 +120,15 @@ class Gates:
         if len(state) != len(self._gates):
             raise ValueError(f"the state is of {len(state)} gates, and there are {len(self._gates)}")
         self._watches = [_Watch(each["best"], each["streak"], list(each["recent"])) for each in state]
+
+
+def _measured(gate: Gate, value: float) -> bool:
+    """Return whether a measurement counts.
+
+    What is no number never does. Infinity is above or below anything; a best that is infinite, or a mean, says nothing
+    more, and is no JSON.
+    """
+    return math.isfinite(value) or (gate.when in ("above", "below") and not math.isnan(value))
 
 
 def _holds(gate: Gate, watch: _Watch, value: float) -> bool:

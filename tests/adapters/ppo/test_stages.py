@@ -41,6 +41,9 @@ def gate(when: str, value: float, *, patience: int = 1, after: int = 0, then: st
         (gate("falls", 2, patience=2), [5, 5, 2, 5, 5], None),  # means 5, 3.5, 3.5, 5
         (gate("falls", 2, patience=2), [5], None),
         (gate("falls", 2), [math.nan, 5, math.nan, 3], 3),
+        (gate("falls", 2), [math.inf, 5, -math.inf, 3], 3),
+        (gate("stalls", 0, patience=2), [math.inf, 1, 2, -math.inf, 2, 2], 5),
+        (gate("above", 5, patience=2), [math.inf, 6], 1),
         (gate("below", 5, patience=2), [4, math.nan, 4], 2),  # what was not measured breaks no row
     ],
 )
@@ -86,6 +89,15 @@ def test_is_calm_while_it_is_about_to_be_done(when: str) -> None:
     for _ in range(2):
         ending.see(0, {"rollout/return": 4})
         assert ending.calm
+
+
+@pytest.mark.parametrize("when", ["above", "below", "falls", "stalls"])
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_it_remembers_is_json_whatever_was_measured(when: str, value: float) -> None:
+    """It is written into the next checkpoint."""
+    gates = Gates([gate(when, 1, patience=3)])
+    gates.see(0, {"rollout/return": value})
+    assert json.loads(json.dumps(gates.state(), allow_nan=False)) == gates.state()
 
 
 @pytest.mark.parametrize("when", ["above", "below", "falls", "stalls"])
