@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium import spaces
 
 from rolf.interface import Tooled
@@ -95,6 +96,7 @@ def _acted(env: gym.Env[Any, Any], said: Presentation, library: Library) -> gym.
     if said.values is not None or said.tools is not None:
         return ParamAction(env, said.values, tools=said.tools)
     if isinstance(env.action_space, library.actions):
+        count_from_zero(env.action_space, library.name)
         return env
     what = f"actions are {env.action_space}, which {library.name} does not take"
     advice = "give Presentation(menu={NAME: ACTION, …})"
@@ -107,6 +109,20 @@ def _acted(env: gym.Env[Any, Any], said: Presentation, library: Library) -> gym.
             f"{what}, and its tools cannot all be numbered ({error}); {advice}, or "
             "Presentation(values={PARAMETER: […]}, tools=[…])"
         ) from error
+
+
+def count_from_zero(actions: gym.Space[Any], library: str) -> None:
+    """Refuse numbered actions that begin elsewhere: libraries sample from 0, and every action would be another.
+
+    Raises:
+        TypeError: they do.
+    """
+    start = getattr(actions, "start", 0)
+    if np.any(start):
+        raise TypeError(
+            f"actions are {actions}, which begin at {start}, and {library} counts from 0; "
+            "gymnasium.wrappers.TransformAction(env, lambda action: action + START, SPACE) moves them"
+        )
 
 
 def _observed(env: gym.Env[Any, Any], said: Presentation, library: Library) -> gym.Env[Any, Any]:

@@ -66,7 +66,7 @@ class Presented:
         """Return the environment's own vector version, which is taken as it is.
 
         Raises:
-            TypeError: it has none whose observations are vectors of float32 and whose actions RLlib takes.
+            TypeError: it has none whose observations are vectors of float32 and whose actions, counted from 0, RLlib takes.
             ValueError: it is to return the same arrays again and again.
         """
         if arguments.get("copy") is False:
@@ -81,7 +81,7 @@ class Presented:
             )
             seen, does = made.single_observation_space, made.single_action_space
             vector = isinstance(seen, spaces.Box) and seen.dtype == "float32" and len(seen.shape) == 1
-            if vector and isinstance(does, RLLIB.actions):
+            if vector and isinstance(does, RLLIB.actions) and not np.any(getattr(does, "start", 0)):
                 return made
             made.close()
             why = f"observations are {seen} and actions {does}"

@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from rolf_adapters.presentation import NUMBERS
+from rolf_adapters.presentation import NUMBERS, count_from_zero
 from rolf_adapters.row_info import of_row
 from rolf_adapters.sb3.info_mask import choices
 from rolf_adapters.sb3.presentation import CHOICES
@@ -53,6 +53,7 @@ class RowsVecEnv(VecEnv):  # type: ignore[misc]  # untyped here
                 f"observations are {observations} and actions {actions}; Stable-Baselines3 takes numbers: with "
                 "make_sb3_env(..., presentation=Presentation(...)) rows are made one by one and wrapped"
             )
+        count_from_zero(actions, "Stable-Baselines3")
         self.envs = envs
         self._each = told == "step"
         self._actions: Any = None

@@ -143,6 +143,18 @@ def test_success_is_told_as_stable_baselines3_counts_it() -> None:
             TypeError,
             "observations are Text.*a wrapper of your own",
         ),
+        (
+            lambda: Odd(spaces.Box(0, 1), spaces.Discrete(3, start=2)),
+            {},
+            TypeError,
+            "begin at 2.*counts from 0; .*Tran",
+        ),
+        (
+            lambda: Odd(spaces.Box(0, 1), spaces.MultiDiscrete([3, 2], start=[0, 1])),
+            {},
+            TypeError,
+            r"begin at \[0 1\], and Stable-Baselines3 counts from 0",
+        ),
         (lambda: Odd(spaces.Box(0, 1), spaces.Text(5)), {}, TypeError, r"actions are Text.*Presentation\(menu="),
     ],
 )
