@@ -66,7 +66,7 @@ class Presented:
         """Return the environment's own vector version, which is taken as it is.
 
         Raises:
-            TypeError: it has none whose observations are vectors of float32 and whose actions, counted from 0, RLlib takes.
+            TypeError: it has none with vectors of float32 for observations and actions, from 0, that RLlib takes.
             ValueError: it is to return the same arrays again and again.
         """
         if arguments.get("copy") is False:
