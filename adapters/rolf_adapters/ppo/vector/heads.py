@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +51,9 @@ def head(kind: str, features: int, actions: int) -> nn.Module:
     """Return a head: ``unit``, or ``linear``, an ordinary layer that begins with all actions nearly the same."""
     if kind == "unit":
         return UnitHead(features, actions)
-    made = nn.Linear(features, actions)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Initializing zero-element tensors")  # a layout may leave no actions to it
+        made = nn.Linear(features, actions)
     nn.init.orthogonal_(made.weight, 0.01)
     nn.init.zeros_(made.bias)
     return made

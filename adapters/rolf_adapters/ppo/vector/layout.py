@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rolf_adapters.ppo.groups import Group
 
@@ -71,7 +71,65 @@ class Layout(Group):
     vocabulary: tuple[str, ...] = ()
     """The words; others are not seen."""
 
+    @model_validator(mode="after")
+    def _names_what_an_entity_has(self) -> Layout:
+        named = ("present", self.present), *(("levels", each[0]) for each in self.levels)
+        for key, number in (*named, *(("traced", each[0]) for each in self.traced)):
+            if not 0 <= number < self.size:
+                raise ValueError(f"{key} names number {number}; an entity has those from 0 to {self.size - 1}")
+        return self
+
+    @model_validator(mode="after")
+    def _names_levels_that_there_are(self) -> Layout:
+        for key, levels in (("levels", self.levels), ("rest_levels", self.rest_levels)):
+            for number, count in levels:
+                if count < 1:
+                    raise ValueError(f"{key} says that number {number} takes {count} values; give 1 or more")
+        counts = dict(self.levels)
+        for number, level in self.traced:
+            if level >= counts.get(number, 0):
+                there = f"0 to {counts[number] - 1}" if number in counts else "none"
+                raise ValueError(
+                    f"traced names level {level} of number {number}, of which levels has {there}; name another, or "
+                    "trace the number itself: -1"
+                )
+        return self
+
     @property
     def trace_size(self) -> int:
         """Numbers that traces and senses add."""
         return self.entities * (len(self.traced) * len(self.gains) + self.senses_size)
+
+
+def check_fits(layout: Layout, observation: int, features: int, actions: int) -> None:
+    """See that a layout names nothing that there is not.
+
+    Args:
+        layout: Of observations and actions.
+        observation: Numbers of an observation.
+        features: Those, and the numbers that traces and senses add.
+        actions: Actions of all parts.
+
+    Raises:
+        ValueError: it does.
+    """
+    last = layout.first + layout.entities * layout.size
+    if last > observation:
+        raise ValueError(
+            f"the layout's entities={layout.entities!r} of size={layout.size!r} from first={layout.first!r} on take "
+            f"{last} numbers, and observations have {observation}"
+        )
+    if features != observation + layout.trace_size:
+        raise ValueError(
+            f"the layout adds {layout.trace_size} numbers to the {observation} of an observation, by traced, gains and "
+            f"senses_size, and there are {features} features; there must be {observation + layout.trace_size}"
+        )
+    columns = [("rest_levels", column) for column, _ in layout.rest_levels]
+    for key, column in [*columns, *(("pointers", pointer.column) for pointer in layout.pointers)]:
+        if not 0 <= column < observation:
+            raise ValueError(f"the layout's {key} name column {column}; an observation has 0 to {observation - 1}")
+    for first, count in layout.together:
+        if not 0 <= first <= first + count <= actions:
+            raise ValueError(
+                f"the layout's together names {count} actions from {first} on; there are those from 0 to {actions - 1}"
+            )

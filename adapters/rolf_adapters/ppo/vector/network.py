@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rolf_adapters.ppo.vector.heads import head, sharpen
-from rolf_adapters.ppo.vector.layout import Block, Layout
+from rolf_adapters.ppo.vector.layout import Block, Layout, check_fits
 from rolf_adapters.ppo.vector.settings import Policy
 
 FAR = 10.0
@@ -68,6 +68,9 @@ class Network(nn.Module):  # type: ignore[misc] # see heads.py
         size: Of what it is shown and what it decides.
         policy: How it is made.
         layout: Of the observation and the actions; None: plain.
+
+    Raises:
+        ValueError: the layout names what such observations or actions do not have.
     """
 
     mean: Tensor
@@ -140,6 +143,7 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
 
     def __init__(self, size: Size, policy: Policy, layout: Layout) -> None:
         super().__init__()
+        check_fits(layout, size.observation, size.features, sum(size.parts))
         self.layout = layout
         self.observation = size.observation
         self.context = Context(size, policy)
@@ -186,7 +190,8 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
             ("actions_out", _inverse(self.order)),
             ("actions_in", self.order),
         ):
-            self.register_buffer(name, torch.tensor(values), persistent=False)
+            kind = torch.float32 if name == "pointer_scales" else torch.int64  # of no values torch would make floats
+            self.register_buffer(name, torch.tensor(values, dtype=kind), persistent=False)
 
     def heads(self) -> tuple[nn.Module, ...]:
         """Return the last layers of the actor."""
@@ -212,7 +217,6 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
         last = layout.first + count * layout.size
         raw = seen.features[:, layout.first : last].reshape(-1, count, layout.size)
         usual = normal[:, layout.first : last].reshape(-1, count, layout.size)
-        traces = normal[:, self.observation :].reshape(-1, count, layout.trace_size // count)
         allowed = seen.allowed.to(normal.dtype).index_select(1, self.actions_in)
         split = count * self.kinds
         places = torch.arange(count, dtype=normal.dtype) / count
@@ -220,9 +224,9 @@ class Entities(nn.Module):  # type: ignore[misc] # see heads.py
             [
                 usual.index_select(2, self.number_columns),
                 _levels(raw.index_select(2, self.level_columns), self.level_steps, self.level_values),
-                traces,
+                *_of_each(normal[:, self.observation :], count, layout.trace_size // count),
                 self._pointed(seen.features),
-                allowed[:, :split].reshape(-1, count, self.kinds),
+                *_of_each(allowed[:, :split], count, self.kinds),
                 torch.zeros_like(usual[:, :, :1]) + places[None, :, None],
             ],
             dim=2,
@@ -244,6 +248,11 @@ def _pooled(hidden: Tensor, present: Tensor) -> list[Tensor]:
     there = hidden * present
     mean = there.sum(dim=1) / present.sum(dim=1).clamp(min=1)
     return [mean, (there - 1e3 * (1 - present)).amax(dim=1).clamp(min=-FAR)]
+
+
+def _of_each(columns: Tensor, entities: int, size: int) -> list[Tensor]:
+    """Return columns by entity, (n, entities, size); none where there are none, whose rows torch could not count."""
+    return [columns.reshape(-1, entities, size)] if size else []
 
 
 def _levels(columns: Tensor, steps: Tensor, values: Tensor) -> Tensor:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -15,10 +18,10 @@ from linegym.templates import TEMPLATES
 from rolf_adapters.ppo.vector.choice import chance_of, drawn, likeliest, log_chances, uncertainty
 from rolf_adapters.ppo.vector.features import Features
 from rolf_adapters.ppo.vector.heads import UnitHead, head, sharpen
-from rolf_adapters.ppo.vector.layout import Block, Layout
+from rolf_adapters.ppo.vector.layout import Block, Layout, Pointer
 from rolf_adapters.ppo.vector.learner import network_for
 from rolf_adapters.ppo.vector.line import CLAIM, DOWN, RUNNING, layout
-from rolf_adapters.ppo.vector.network import Network, Seen
+from rolf_adapters.ppo.vector.network import Network, Seen, Size
 from rolf_adapters.ppo.vector.settings import Policy
 
 LINE = Policy(width=16, layout="line", period=200.0, head="linear")
@@ -173,6 +176,68 @@ def test_blocks_of_actions_that_overlap_are_refused() -> None:
     wrong = Layout(entities=2, size=1, present=0, actions=(Block(first=0, size=2), Block(first=3, size=1)))
     with pytest.raises(ValueError, match="overlap or go beyond the 6"):
         network_for(2, (6,), Policy(layout=wrong), 0)
+
+
+FULL: dict[str, Any] = {
+    "entities": 2, "size": 3, "present": 0, "levels": ((1, 4), (2, 2)), "rest_levels": ((6, 3), (7, 2)),
+    "pointers": (Pointer(column=7, scale=2.0),), "actions": (Block(first=0, size=2),), "traced": ((0, -1), (1, 2)),
+    "gains": (0.5,),
+}  # fmt: skip
+EMPTY: dict[str, Any] = {"levels": (), "rest_levels": (), "pointers": (), "actions": (), "traced": (), "gains": ()}
+LEFT_OUT: list[dict[str, Any]] = [
+    {},
+    *({key: ()} for key in EMPTY if key not in ("levels", "traced")),
+    {"levels": (), "traced": ((0, -1),)},
+    {"traced": (), "gains": (0.5,)},
+    EMPTY,
+    {"levels": ((0, 2), (1, 4), (2, 2))},
+    {"entities": 1, "size": 8, "rest_levels": ()},
+]
+
+
+@pytest.mark.parametrize("kind", ["unit", "linear"])
+@pytest.mark.parametrize("more", LEFT_OUT, ids=lambda more: ", ".join(more) or "none")
+def test_a_layout_may_leave_out_what_it_likes(more: dict[str, Any], kind: str) -> None:
+    """And its actions may all be of entities, as the four here where a block is named."""
+    layout = Layout(**{**FULL, **more})
+    features = Features(3, 8, layout)
+    drawing = np.random.default_rng(0)
+    found = features.begin(drawing.random((3, 8), np.float32), np.ones(3, np.bool_), {})
+    found = features.see(drawing.random((3, 8), np.float32))
+    network = network_for(8, (4,), Policy(layout=layout, width=8, head=kind), 0)
+    network.sharpen(2.0)
+    arrays = found, features.words, features.time, np.ones((3, 1), np.int64), np.ones((3, 4), np.bool_)
+    logits, values = network(Seen(*map(torch.from_numpy, arrays)))
+    (logits.sum() + values.sum()).backward()
+    assert logits.shape == (3, 4)
+    assert torch.isfinite(logits).all()
+    assert torch.isfinite(values).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"present": 3}, "present names number 3; an entity has those from 0 to 2"),
+        ({"levels": ((-1, 4),), "traced": ()}, "levels names number -1; an entity has those from 0 to 2"),
+        ({"traced": ((3, -1),)}, "traced names number 3; an entity has those from 0 to 2"),
+        ({"levels": ()}, "traced names level 2 of number 1, of which levels has none; name another, or trace the"),
+        ({"traced": ((1, 4),)}, "traced names level 4 of number 1, of which levels has 0 to 3; name another"),
+        ({"rest_levels": ((6, 0),)}, "rest_levels says that number 6 takes 0 values; give 1 or more"),
+        ({"first": 3}, "entities=2 of size=3 from first=3 on take 9 numbers, and observations have 8"),
+        ({"rest_levels": ((8, 2),)}, "the layout's rest_levels name column 8; an observation has 0 to 7"),
+        ({"pointers": (Pointer(column=9, scale=1.0),)}, "the layout's pointers name column 9; an observation has 0 to"),
+        ({"together": ((2, 3),)}, "together names 3 actions from 2 on; there are those from 0 to 3"),
+    ],
+)
+def test_a_layout_that_names_what_there_is_not_is_refused(more: dict[str, Any], said: str) -> None:
+    """As it is made where that can be known by then; else as the network is."""
+    with pytest.raises(ValueError, match=re.escape(said)):
+        network_for(8, (4,), Policy(layout=Layout(**{**FULL, **more})), 0)
+
+
+def test_a_size_that_forgets_what_a_layout_adds_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"the layout adds 4 numbers to the 8 .* and there are 8 features; .* be 12"):
+        Network(Size(8, 8, 0, (4,)), Policy(), Layout(**FULL))
 
 
 def test_chances_add_up_to_one_in_each_part_and_are_drawn_as_they_say() -> None:
