@@ -100,6 +100,8 @@ def _export(run: Path, model: Path, *, as_json: bool) -> None:
         raise WrongUsage(str(error)) from error
     except (NoParity, CheckpointError) as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error}; give --export a file that can be written") from error
     if as_json:
         told = {"apart": checked.apart, "same": checked.same, "seconds": checked.seconds}
         click.echo(json.dumps(told | {"model": str(model), "about": str(model.with_suffix(".json"))}))

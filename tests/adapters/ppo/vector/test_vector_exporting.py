@@ -102,6 +102,9 @@ def test_what_cannot_be_exported_is_said_in_a_line(run: Path, tmp_path: Path) ->
     train(checked(small_config(training__iterations=1)), tmp_path / "small")
     done = rolf_train("--out", tmp_path / "small", "--export", tmp_path / "p.onnx")
     assert (done.exit_code, "of kind 'small_learner', not 'vector'" in done.output) == (2, True)
+    (tmp_path / "file").touch()
+    done = rolf_train("--out", run, "--export", tmp_path / "file" / "p.onnx")
+    assert (done.exit_code, "give --export a file that can be written" in done.output) == (1, True)
     assert not [*tmp_path.glob("*.onnx")]
 
 
