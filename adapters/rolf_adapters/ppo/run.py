@@ -100,6 +100,12 @@ class Run:
         every, done = self.config.training.evaluate_every, self.iteration + 1
         return done == self.config.training.iterations or (every > 0 and done % every == 0)
 
+    @property
+    def scheduled(self) -> bool:
+        """Whether a checkpoint is due, however long the training is, and whatever stops it."""
+        # After the first too: it may have been a warm start, which takes as long as many others.
+        return self.iteration == 1 or self.iteration % self.config.logging.checkpoint_every == 0
+
     def log(self, values: Mapping[str, float], **said: str) -> None:
         """Write down what this iteration measured, or what happened in it."""
         if self._metrics is not None:
@@ -115,13 +121,15 @@ class Run:
     def save(self) -> None:
         """Write a checkpoint, unless it is there already.
 
+        One that an undisturbed, or a longer, training would not have is none to go back to: that would go another way.
+
         Raises:
             Diverged: the state holds what is no number.
             TrainingError: it cannot be written, or processes that learn as one have come to different states.
         """
         if self._saved == (self.rollbacks, self.iteration):
             return
-        self._write(self.learner.state(), good=self.gates.calm)
+        self._write(self.learner.state(), good=self.scheduled and self.gates.calm)
 
     def go_back(self, reason: str, advice: str) -> None:
         """Go back to the last good checkpoint, with smaller learning rates.
@@ -194,7 +202,8 @@ class Run:
             except ValueError as error:
                 raise CheckpointError(str(error)) from error
             atomic.write(self.out / CONFIG, self.config.text().encode())
-        self.save()  # of the beginning: so there is always something to go back to
+        if self._saved is None:  # the beginning: so there is always something to go back to; or the end of a return
+            self._write(self.learner.state(), good=True)
 
     def _compare(self, found: Checkpoint) -> None:
         """See that a checkpoint is of this training."""

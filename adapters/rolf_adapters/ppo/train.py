@@ -84,8 +84,7 @@ def train(config: Config, out: Path, *, resume: bool = False, report: Callable[[
                 run.iteration += 1
                 run.ended = verdict.reason if verdict is not None else ""
                 stopping = any(parallel.gathered(stop.asked))
-                # After the first too: it may have been a warm start, which takes as long as many others.
-                if stopping or run.over or run.iteration == 1 or run.iteration % config.logging.checkpoint_every == 0:
+                if stopping or run.over or run.scheduled:
                     run.save()
             except Diverged as error:
                 run.go_back(f"diverged: {error}", "begin anew with a smaller training.learning_rate or clip range")
