@@ -6,9 +6,9 @@ knows it learns from every station what holds for all of them.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from rolf_adapters.ppo.groups import Group
 
@@ -71,29 +71,35 @@ class Layout(Group):
     vocabulary: tuple[str, ...] = ()
     """The words; others are not seen."""
 
-    @model_validator(mode="after")
-    def _names_what_an_entity_has(self) -> Layout:
-        named = ("present", self.present), *(("levels", each[0]) for each in self.levels)
-        for key, number in (*named, *(("traced", each[0]) for each in self.traced)):
-            if not 0 <= number < self.size:
-                raise ValueError(f"{key} names number {number}; an entity has those from 0 to {self.size - 1}")
-        return self
+    @field_validator("present", "levels", "traced")
+    @classmethod
+    def _names_what_an_entity_has(cls, value: Any, known: ValidationInfo) -> Any:
+        size = known.data.get("size", 0)  # what is wrong itself is told by itself
+        for number in [value] if isinstance(value, int) else [each[0] for each in value]:
+            if size and not 0 <= number < size:
+                raise ValueError(f"{known.field_name} names number {number}; an entity has those from 0 to {size - 1}")
+        return value
 
-    @model_validator(mode="after")
-    def _names_levels_that_there_are(self) -> Layout:
-        for key, levels in (("levels", self.levels), ("rest_levels", self.rest_levels)):
-            for number, count in levels:
-                if count < 1:
-                    raise ValueError(f"{key} says that number {number} takes {count} values; give 1 or more")
-        counts = dict(self.levels)
-        for number, level in self.traced:
+    @field_validator("levels", "rest_levels")
+    @classmethod
+    def _has_values(cls, value: tuple[tuple[int, int], ...], known: ValidationInfo) -> tuple[tuple[int, int], ...]:
+        for number, count in value:
+            if count < 1:
+                raise ValueError(f"{known.field_name} says that number {number} takes {count} values; give 1 or more")
+        return value
+
+    @field_validator("traced")
+    @classmethod
+    def _names_levels(cls, value: tuple[tuple[int, int], ...], known: ValidationInfo) -> tuple[tuple[int, int], ...]:
+        counts = dict(known.data.get("levels", ((number, level + 1) for number, level in value)))
+        for number, level in value:
             if level >= counts.get(number, 0):
                 there = f"0 to {counts[number] - 1}" if number in counts else "none"
                 raise ValueError(
                     f"traced names level {level} of number {number}, of which levels has {there}; name another, or "
                     "trace the number itself: -1"
                 )
-        return self
+        return value
 
     @property
     def trace_size(self) -> int:
