@@ -42,6 +42,7 @@ writes the same bytes as an undisturbed one. What was not measured (NaN) is null
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -124,11 +125,16 @@ class Metrics:
         return self.lines
 
     def close(self) -> None:
-        """Close the files; may be called again."""
-        for file in self._files:
-            file.close()
-        if self._writer is not None:
-            self._writer.close()
+        """Close the files, all of them, whatever goes wrong with one; may be called again.
+
+        Raises:
+            OSError: what was still to be written cannot be.
+        """
+        with contextlib.ExitStack() as stack:
+            if self._writer is not None:
+                stack.callback(self._writer.close)
+            for file in reversed(self._files):
+                stack.callback(file.close)
 
 
 def check(values: Mapping[str, float]) -> None:

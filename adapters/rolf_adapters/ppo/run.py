@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -107,9 +107,14 @@ class Run:
         return self.iteration == 1 or self.iteration % self.config.logging.checkpoint_every == 0
 
     def log(self, values: Mapping[str, float], **said: str) -> None:
-        """Write down what this iteration measured, or what happened in it."""
+        """Write down what this iteration measured, or what happened in it.
+
+        Raises:
+            TrainingError: it cannot be written.
+        """
         if self._metrics is not None:
-            self._metrics.add({"iteration": self.iteration, "rollbacks": self.rollbacks, **said}, values)
+            with self._writing():
+                self._metrics.add({"iteration": self.iteration, "rollbacks": self.rollbacks, **said}, values)
 
     def judge(self, values: Mapping[str, float]) -> Verdict | None:
         """Return what the gates say of what this iteration measured; see `Gates.see`."""
@@ -158,7 +163,8 @@ class Run:
         self.ended = ""
         self._stand(found, self.rollbacks + 1)
         if self._metrics is not None:
-            self._metrics.back(self.iteration)
+            with self._writing():
+                self._metrics.back(self.iteration)
         # As a checkpoint of its own, before the files that a learner keeps go back: killed from here on, the training
         # has gone back all the same.
         self._write(found.state, good=True, back=True)
@@ -166,16 +172,23 @@ class Run:
         self._write(self.learner.state(), good=True)
 
     def close(self) -> None:
-        """Give back everything; may be called again."""
+        """Give back everything, whatever goes wrong with some of it; may be called again.
+
+        Raises:
+            TrainingError: the last of what was measured cannot be written.
+        """
         try:
             if self._learner is not None:
                 self._learner.close()
         finally:
-            if self._metrics is not None:
-                self._metrics.close()
-            if self._lock >= 0:
-                os.close(self._lock)
-                self._lock = -1
+            try:
+                if self._metrics is not None:
+                    with self._writing():
+                        self._metrics.close()
+            finally:
+                if self._lock >= 0:
+                    os.close(self._lock)
+                    self._lock = -1
 
     def _open(self, resume: bool) -> None:
         """Go on from the latest checkpoint, or begin."""
@@ -195,13 +208,14 @@ class Run:
             lines = found.progress["lines"]
             self._saved = None if back else (self.rollbacks, self.iteration)
         if self._first:
-            try:
-                self._metrics = Metrics(
-                    self.out, lines=lines, step=self.iteration, tensorboard=self.config.logging.tensorboard
-                )
-            except ValueError as error:
-                raise CheckpointError(str(error)) from error
-            atomic.write(self.out / CONFIG, self.config.text().encode())
+            with self._writing():
+                try:
+                    self._metrics = Metrics(
+                        self.out, lines=lines, step=self.iteration, tensorboard=self.config.logging.tensorboard
+                    )
+                except ValueError as error:
+                    raise CheckpointError(str(error)) from error
+                atomic.write(self.out / CONFIG, self.config.text().encode())
         if self._saved is None:  # the beginning: so there is always something to go back to; or the end of a return
             self._write(self.learner.state(), good=True)
 
@@ -276,20 +290,25 @@ class Run:
         if parallel.size() > 1 and len(set(parallel.gathered(_digest(state)))) > 1:
             raise TrainingError(f"iteration {self.iteration}: the processes have come to different states")
         if self._metrics is not None:
-            progress = {
-                "lines": self._metrics.sync(), "ended": self.ended, "gates": self.gates.state(), "back": back
-            }  # fmt: skip
-            checkpoint = Checkpoint(
-                self.iteration, self.rollbacks, good, self.config.plain(), self.config.digest, progress, state,
-                versions(), self.out,
-            )  # fmt: skip
-            try:
+            with self._writing():
+                lines = self._metrics.sync()
+                progress = {"lines": lines, "ended": self.ended, "gates": self.gates.state(), "back": back}
+                checkpoint = Checkpoint(
+                    self.iteration, self.rollbacks, good, self.config.plain(), self.config.digest, progress, state,
+                    versions(), self.out,
+                )  # fmt: skip
                 self.checkpoints.save(checkpoint)
-            except OSError as error:
-                wrong_file = f"{str(error.filename or self.out)!r} cannot be written: {error.strerror}"
-                raise TrainingError(f"{wrong_file}; when it can, --resume goes on from the last checkpoint") from error
         parallel.gathered(None)  # nobody goes on, and perhaps reads it, before it is there
         self._saved = (self.rollbacks, self.iteration)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Tell, in a line, of what cannot be written within: a disk is full, or gone."""
+        try:
+            yield
+        except OSError as error:
+            wrong = f"{str(error.filename or self.out)!r} cannot be written: {error.strerror or error}"
+            raise TrainingError(f"{wrong}; when it can, --resume goes on from the last checkpoint") from error
 
     def _say(self, *lines: str) -> None:
         for line in lines if self._first else ():
