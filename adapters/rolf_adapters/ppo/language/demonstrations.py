@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rolf.evaluation.loading import find_policy, load
+from rolf.evaluation.errors import PolicyError
+from rolf.evaluation.loading import check_policy, find_policy, load
 from rolf.evaluation.policy import Start
 from rolf.interface import CallError
 from rolf.variant import policy_seed
@@ -18,19 +19,41 @@ from rolf_adapters.ppo.language.pool import Lost, Pool
 from rolf_adapters.ppo.language.problems import Problem
 from rolf_adapters.ppo.language.settings import Rollout
 from rolf_adapters.ppo.language.template import Template
+from rolf_adapters.ppo.learner import Halted
 
 
-class NoDemonstration(ValueError):
+class NoDemonstration(Halted):
     """There is nothing to learn from what was shown."""
+
+    resumes = False
+
+
+def demonstrator(name: str, env_id: str) -> Any:
+    """Return the policy that shows how it is done.
+
+    Args:
+        name: A policy that comes with the environment, or ``module:object``.
+        env_id: Of the environment.
+
+    Raises:
+        ValueError: there is no such policy, or it cannot be made, or cannot act; says why.
+    """
+    try:
+        spec = find_policy(name, [env_id], {})
+        player = load(spec)
+        check_policy(player, spec, [env_id])
+    except PolicyError as error:
+        raise ValueError(f"training.warm_start.policy={name!r}: {error}") from error
+    return player
 
 
 def demonstrated(
-    name: str, problems: Sequence[Problem], pool: Pool, template: Template, rollout: Rollout
+    player: Any, problems: Sequence[Problem], pool: Pool, template: Template, rollout: Rollout
 ) -> list[Sample]:
     """Return the episodes that a policy solves; of several processes each calls it, with problems of its own.
 
     Args:
-        name: A policy that comes with the environment, or ``module:object``.
+        player: The policy, a `demonstrator`.
         problems: What it is asked to solve.
         pool: Where; one episode after another.
         template: How messages are put to the model.
@@ -38,16 +61,15 @@ def demonstrated(
 
     Raises:
         NoDemonstration: it solves none within the limits, in no process; some of them may have none.
-        NoPolicyError: there is no such policy.
     """
-    player = load(find_policy(name, sorted({problem.variant.env_id for problem in problems}), {}))
     found = [_played(player, problem, pool, template, rollout) for problem in problems]
     samples = [each for each in found if isinstance(each, Sample)]
     if not sum(parallel.gathered(len(samples))):
         raise NoDemonstration(
-            f"{name} solves none of {len(problems)} episodes within {rollout.turns} turns and a window of "
-            f"{rollout.window} tokens (the last one: {found[-1] if found else 'there is none'}); there is nothing to "
-            "imitate"
+            f"the policy of training.warm_start solves none of {len(problems)} episodes within {rollout.turns} turns "
+            f"and a window of {rollout.window} tokens (the last one: {found[-1] if found else 'there is none'}); there "
+            "is nothing to imitate: begin anew with a policy that can do it, or with more rollout.turns or a larger "
+            "rollout.window, in another --out"
         )
     return samples
 

@@ -19,7 +19,7 @@ from rolf_adapters.ppo.language import dropped, keeping, measures, report, stale
 from rolf_adapters.ppo.language.asynchronous import AsyncCollector
 from rolf_adapters.ppo.language.batches import Sample, sample
 from rolf_adapters.ppo.language.collector import Collected, Collector, Plays
-from rolf_adapters.ppo.language.demonstrations import demonstrated
+from rolf_adapters.ppo.language.demonstrations import demonstrated, demonstrator
 from rolf_adapters.ppo.language.loading import loaded
 from rolf_adapters.ppo.language.pool import Pool
 from rolf_adapters.ppo.language.problems import Problem, Problems
@@ -42,7 +42,7 @@ def build(settings: Settings, *, seed: int) -> Learner:
         seed: All random numbers follow from it.
 
     Raises:
-        ValueError: the model, its tokenizer or its chat template cannot be used; says why.
+        ValueError: the model, its tokenizer, its chat template or the policy of a warm start cannot be used; says why.
         LookupError: there is no such split.
     """
     return LanguageLearner(settings, *loaded(settings.policy.model, seed), seed=seed)
@@ -60,7 +60,7 @@ class LanguageLearner:
         seed: All random numbers follow from it.
 
     Raises:
-        ValueError: the model, its tokenizer or its chat template cannot be used; says why.
+        ValueError: the model, its tokenizer, its chat template or the policy of a warm start cannot be used; says why.
         LookupError: there is no such split.
     """
 
@@ -72,6 +72,8 @@ class LanguageLearner:
         self.policy.check_window(rollout.window)
         self.problems = Problems(settings.environment)
         try_out(self.problems)
+        warm = settings.training.warm_start
+        self._demonstrator: Any = None if warm is None else demonstrator(warm.policy, self.problems.env_id)
         # Apart, for what is tested on may be made otherwise, and making one takes longer than playing it.
         self._pool, self._tests = (Pool(rollout.environments, rollout.threads) for _ in range(2))
         speaker = speaker_of(settings, self.policy, tokenizer)
@@ -216,7 +218,7 @@ class LanguageLearner:
         """Learn from demonstrations, each process from its share, until it can do well enough or they were all used."""
         problems = self.problems.draw(warm.episodes, "demonstrations", seed=self._seed)
         share = problems[parallel.rank() :: parallel.size()]
-        shown = demonstrated(warm.policy, share, self._pool, self._template, self.settings.rollout)
+        shown = demonstrated(self._demonstrator, share, self._pool, self._template, self.settings.rollout)
         optimiser = torch.optim.AdamW([each for _, each in self.policy.trained()], warm.learning_rate, weight_decay=0.0)
         told = {"own/warm_demonstrations": float(sum(parallel.gathered(len(shown))))}
         steps = max(1, round(told["own/warm_demonstrations"] / warm.batch))

@@ -15,7 +15,7 @@ from rolf_adapters.ppo import parallel
 from rolf_adapters.ppo.language import collector as collecting
 from rolf_adapters.ppo.language.collector import Collected, Collector, Speaker
 from rolf_adapters.ppo.language.conversation import Conversation
-from rolf_adapters.ppo.language.demonstrations import NoDemonstration, demonstrated
+from rolf_adapters.ppo.language.demonstrations import NoDemonstration, demonstrated, demonstrator
 from rolf_adapters.ppo.language.grammar import Grammar
 from rolf_adapters.ppo.language.policy import LanguagePolicy
 from rolf_adapters.ppo.language.pool import Lost, Pool, Seen
@@ -23,8 +23,9 @@ from rolf_adapters.ppo.language.problems import Problem, Problems
 from rolf_adapters.ppo.language.settings import Environment, Reward, Rollout, Speech
 from rolf_adapters.ppo.language.template import Template
 
-TERMINAL = Environment(id="file_tasks:FileTasks-v0", evaluation={"part": "test"})
-ORACLE = "termgym.policies.oracle:Oracle"
+ENV_ID = "file_tasks:FileTasks-v0"
+TERMINAL = Environment(id=ENV_ID, evaluation={"part": "test"})
+ORACLE, IDLE = "termgym.policies.oracle:Oracle", "termgym.policies.idle:Idle"
 
 
 @pytest.fixture(scope="module", name="pool")
@@ -221,7 +222,7 @@ def test_demonstrations_are_what_the_oracle_would_write(policy: LanguagePolicy, 
     _, words = tiny(seed=2)
     template = Template(words, system=False)
     rollout = Rollout(turns=2, tokens=16, window=400, speech=Speech(system=""))
-    shown = demonstrated(ORACLE, problems(6), pool, template, rollout)
+    shown = demonstrated(demonstrator(ORACLE, ENV_ID), problems(6), pool, template, rollout)
     assert len(shown) == 6
     for each in shown:
         answers = words.decode(each.ids[each.places]).split("<|im_end|>")
@@ -232,7 +233,7 @@ def test_demonstrations_are_what_the_oracle_would_write(policy: LanguagePolicy, 
         assert text.endswith("<|im_end|>")
     assert {len(words.decode(each.ids[each.places]).split("<|im_end|>")) for each in shown} == {2, 3}
     with pytest.raises(NoDemonstration, match=r"solves none of 2 episodes.*does not offer submit"):
-        demonstrated("termgym.policies.idle:Idle", problems(2), pool, template, rollout)
+        demonstrated(demonstrator(IDLE, ENV_ID), problems(2), pool, template, rollout)
 
 
 def test_a_process_without_a_demonstration_learns_from_the_others(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +241,9 @@ def test_a_process_without_a_demonstration_learns_from_the_others(pool: Pool, mo
     monkeypatch.setattr(parallel, "gathered", lambda mine: [mine, 3])
     rollout = Rollout(turns=2, tokens=16, window=400, speech=Speech(system=""))
     template = Template(tiny(seed=2)[1], system=False)
-    assert demonstrated("termgym.policies.idle:Idle", problems(2), pool, template, rollout) == []
+    assert demonstrated(demonstrator(IDLE, ENV_ID), problems(2), pool, template, rollout) == []
+    few = demonstrated(demonstrator("oracle", "termgym:TermEnv-v1"), [], pool, template, rollout)
+    assert few == [], "nor does a share without a single episode keep its environment's policies from being found"
 
 
 def test_an_interface_that_rotates_is_spoken_too(pool: Pool) -> None:
