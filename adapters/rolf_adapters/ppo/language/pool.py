@@ -111,10 +111,11 @@ class Pool:
     def close(self) -> None:
         """Close all; calling it twice is allowed."""
         with ExitStack() as stack:  # a mistake in one does not keep the others open
-            if self._threads is not None:
-                stack.callback(self._threads.shutdown)
             for place in range(len(self._open)):
                 stack.callback(self._close, place)
+            # Before all of that, for it goes backwards: a thread makes anew what is closed under it.
+            if self._threads is not None:
+                stack.callback(self._threads.shutdown, cancel_futures=True)
 
     def _ready(self, place: int, variant: Variant) -> gymnasium.Env[Any, Any]:
         found = self._open[place]

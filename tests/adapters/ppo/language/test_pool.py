@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Event, Timer
 from typing import Any
 
 import gymnasium
@@ -14,6 +15,8 @@ from rolf_adapters.ppo.language.problems import Problem
 
 WRONG: dict[str, Exception] = {}
 """What is raised, by the method that raises it."""
+PATIENCE = 60.0
+"""How long one thread may wait for another [s]."""
 
 
 class Wrong(gymnasium.Env[int, int]):
@@ -89,3 +92,47 @@ def test_a_mistake_in_closing_keeps_no_other_open(pool: Pool) -> None:
         pool.close()
     assert Wrong.closed == before + 2
     pool.close()  # nothing is left to be closed
+
+
+class Slow(gymnasium.Env[int, int]):
+    """Counts those that are open; the reset at place 1 is under way until somebody closes it, or lets it go on."""
+
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+    open_ = 0
+    resetting, go_on = Event(), Event()
+
+    def __init__(self, place: int) -> None:
+        self.place, self.closed = place, False
+        Slow.open_ += 1
+
+    def reset(self, **_: Any) -> tuple[int, dict[str, Any]]:
+        if self.place == 0:
+            assert self.resetting.wait(PATIENCE)
+            raise TypeError("no such task")
+        self.resetting.set()
+        assert self.go_on.wait(PATIENCE)
+        if self.closed:
+            raise OSError("closed under it")
+        return 0, {}
+
+    def close(self) -> None:
+        self.closed = True
+        Slow.open_ -= 1
+        self.go_on.set()
+
+
+gymnasium.register("SlowInAPool-v0", entry_point=Slow)
+
+
+def test_threads_end_before_environments_are_closed() -> None:
+    """One that is closed under a thread would be taken for one that has failed, and made anew for nobody."""
+    pool = Pool(2, threads=2)
+    problems = {place: Problem(Variant("SlowInAPool-v0", {"place": place}), 0) for place in range(2)}
+    with pytest.raises(TypeError, match="no such task"):
+        pool.resets(problems)
+    assert Slow.open_ == 2, "the other one is under way"
+    later = Timer(0.5, Slow.go_on.set)
+    later.start()
+    pool.close()
+    later.join()
+    assert Slow.open_ == 0
