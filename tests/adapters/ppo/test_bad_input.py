@@ -46,10 +46,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def rolf_train(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def rolf_train(
+    folder: Path, *arguments: str, file: str = "mine.yaml", **variables: str
+) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"} | variables
     return subprocess.run(
-        [*COMMAND, "mine.yaml", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=110
+        [*COMMAND, file, *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=110
     )
 
 
@@ -63,6 +65,34 @@ def test_a_key_that_there_is_not(folder: Path) -> None:
     done = rolf_train(folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: mine.yaml:3: rollout.rosw: there is no such key; did you mean 'rows'? known")
+    assert not (folder / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("environment.test_split", "line-v1/validatoin", "environment.test_split: no split is named 'line-v1/validat"),
+        ("environment.score", "linegym.scores:scorre", "environment.score 'linegym.scores:scorre': 'linegym.scores'"),
+        ("training.imitation.teacher", "linegym.teaching:oracel", "training.imitation.teacher 'linegym.teaching:orac"),
+    ],
+)  # fmt: skip
+def test_a_name_with_a_slip_in_it(folder: Path, key: str, value: str, said: str) -> None:
+    """Before anything is played, whatever it is only needed for later."""
+    (folder / "line.yaml").write_text(TEXT.replace("mine:Mine-v0", "linegym:LineEnv-v1"))
+    done = rolf_train(folder, "--set", f"{key}={value}", file="line.yaml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Error: the learner cannot be made: {said}")
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "runs" / "mine").exists()
+
+
+def test_imitation_of_nobody(folder: Path) -> None:
+    done = rolf_train(folder, "--set", "training.imitation.iterations=1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "Error: --set training.imitation.iterations: training.imitation: iterations=1 are to imitate a teacher, and "
+        "none is named; give teacher, or iterations: 0\n"
+    )
     assert not (folder / "runs").exists()
 
 

@@ -122,6 +122,18 @@ def trained(plain: Mapping[str, Any], out: Path, **environment: Any) -> None:
         (CART, {"kwargs": {"lenght": 1}}, "unexpected keyword argument 'lenght'"),
         (CART, {"id": "Mine-v0", "kwargs": {"length": "long"}}, "length='long' must be a number"),
         (CART, {"kwargs": {"num_envs": 3}}, "environment.kwargs has 'num_envs', which is set by the trainer"),
+        (CART, {"test_split": "fit"}, "CartPole-v1 brings no splits; leave environment.test_split='fit' out"),
+        (CART, {"score": "linegym.scores"}, "environment.score 'linegym.scores' is not written as module:object"),
+        (
+            CART,
+            {"score": "linegym.scores:NEEDED"},
+            "environment.score 'linegym.scores:NEEDED' makes 0.9; it must make a",
+        ),
+        (
+            CART,
+            {"score": "linegym.scores:score"},
+            "environment.score .* missing a required argument.* can be made without",
+        ),
         (CART, {"id": "linegym:LineEnv-v1", "kwargs": {"tick_per_step": 5}}, "did you mean 'ticks_per_step'"),
         (TERMINAL, {"kwargs": {"frist": 1}}, "TermEnv has no argument 'frist'"),
         (TERMINAL, {"evaluation": {"frist": 1}}, "TermEnv has no argument 'frist'"),
@@ -135,6 +147,22 @@ def test_what_an_environment_is_asked_for_in_vain_is_said_in_a_line(
     """Before anything is played, and no folder is left."""
     with pytest.raises(ConfigError, match=f"^the learner cannot be made: .*{said}"):
         trained(plain, tmp_path / "run", **environment)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"training": {"iterations": 2, "imitation": {"teacher": "os:sep"}}}, "teacher 'os:sep' is '/', which has"),
+        ({"policy": {"layout": {"entities": 1, "size": 4, "present": 0, "senses": "linegym.senses:sneses"}}},
+         "policy.layout.senses 'linegym.senses:sneses': 'linegym.senses' has no 'sneses'"),
+        ({"policy": {"layout": {"entities": 2, "size": 4, "present": 0}}}, "entities=2 of size=4 from first=0 on take"),
+    ],
+)  # fmt: skip
+def test_what_is_named_in_vain_is_said_in_a_line(more: Mapping[str, Any], said: str, tmp_path: Path) -> None:
+    """Whatever it is only needed for later."""
+    with pytest.raises(ConfigError, match=f"^the learner cannot be made: .*{said}"):
+        trained({**CART, **more}, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

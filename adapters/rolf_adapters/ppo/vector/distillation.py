@@ -7,7 +7,7 @@ founding text calls it environment distillation: of 7 000 environments the 500 h
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,18 +15,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rolf.evaluation.loading import Spec, load
 from rolf_adapters.ppo import hard_variants, losses, parallel, seeds
 from rolf_adapters.ppo.run import TrainingError
 from rolf_adapters.ppo.vector.choice import chance_of, log_chances
 from rolf_adapters.ppo.vector.collector import Collected, Collector, Episode
+from rolf_adapters.ppo.vector.families import Score, scorer
 from rolf_adapters.ppo.vector.network import Network, Seen
 from rolf_adapters.ppo.vector.packing import Shown, packed, unpacked
 from rolf_adapters.ppo.vector.settings import Distillation
 from rolf_adapters.ppo.vector.update import Learning
 
-Score = Callable[[str, float], float]
-"""Returns how good a return is in a variant, so that variants compare."""
 TOGETHER = 8
 """Episodes of a step of the optimiser, of each process."""
 HELD = 4_096
@@ -52,7 +50,7 @@ class Distilling:
         seed: Of the training.
 
     Raises:
-        ValueError: variants are not known by name.
+        ValueError: variants are not known by name, or there is no such score.
     """
 
     def __init__(self, settings: Distillation, known: Sequence[str], seed: int) -> None:
@@ -60,7 +58,7 @@ class Distilling:
             raise ValueError("training.distillation needs variants to choose from; give environment.split or variants")
         self.settings = settings
         self._seed = seed
-        self._score: Score = load(Spec(settings.score, settings.score)) if settings.score else lambda _, total: total
+        self._score: Score = scorer("training.distillation.score", settings.score) or _itself
         self._scores: dict[str, tuple[int, float]] = {}
         """How many of each variant there were, and their sum: every checkpoint holds them, so that they must not grow
         with the episodes."""
@@ -194,6 +192,10 @@ class Distilling:
     def load(self, state: Mapping[str, Mapping[str, float]]) -> None:
         """Become what `state` said."""
         self._scores = {name: (int(each["count"]), each["sum"]) for name, each in state.items()}
+
+
+def _itself(_: str, total: float) -> float:
+    return total
 
 
 def _managed(kept: Collected, episode: Episode, name: str, score: float) -> Managed:

@@ -39,7 +39,8 @@ class Experience:
         seed: Of the training.
 
     Raises:
-        ValueError: rows cannot be shared out among the processes, or variants are not known, by the environment either.
+        ValueError: rows cannot be shared out among the processes, variants are not known, by the environment either, or
+            there is no such teacher.
     """
 
     def __init__(
@@ -59,7 +60,8 @@ class Experience:
         self.told: dict[str, float] = {}
         """What the latest samples' rewards and values have come to; see `rolf_adapters.ppo.metrics`."""
         self.curiosity = Curiosity(network.size.features, seed, weight=weight) if weight else None
-        self._teacher: Teacher | None = None
+        named = settings.training.imitation.teacher
+        self._teacher: Teacher | None = teacher(named) if named else None
         if self.choosing.known:  # before anything is written or trained
             asked = self._options(self.choosing.chosen(settings.rollout.rows, -1)) or {}
             collector.try_variants(self.row_seeds("statistics"), **asked)
@@ -101,8 +103,6 @@ class Experience:
         imitation, asked = self._settings.training.imitation, None
         guided = np.zeros(self._share, np.bool_)
         if imitates:
-            if self._teacher is None:
-                self._teacher = teacher(imitation.teacher)
             asked = self._teacher
             share = max(0.0, 1 - iteration / imitation.guided) if imitation.guided else 0.0
             drawing = seeds.generator(self._seed, "guided", iteration, parallel.rank())

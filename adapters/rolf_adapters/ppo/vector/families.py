@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
-from rolf.evaluation.loading import Spec, load
 from rolf.statistics import interval, mean
 from rolf_adapters.ppo.families import told_as
 from rolf_adapters.ppo.vector.collector import Episode
+from rolf_adapters.ppo.vector.naming import object_of
 
 Score = Callable[[str, float], float]
 """Says how good a return is in a variant, so that variants compare."""
 
 
-def scorer(named: str) -> Score | None:
-    """Return what ``module:object`` makes; None where nothing is named."""
-    return load(Spec(named, named)) if named else None
+def scorer(key: str, named: str) -> Score | None:
+    """Return what ``module:object`` makes; None where nothing is named.
+
+    Raises:
+        ValueError: there is none, or what it makes is no function; names the key of the configuration.
+    """
+    if not named:
+        return None
+    found = object_of(key, named)
+    if not callable(found):
+        raise ValueError(f"{key} {named!r} makes {found!r:.80}; it must make a function of a variant and a return")
+    return cast(Score, found)
 
 
 def worth(score: Score | None) -> str:

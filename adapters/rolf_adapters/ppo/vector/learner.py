@@ -23,6 +23,7 @@ from rolf_adapters.ppo.vector.layout import Layout
 from rolf_adapters.ppo.vector.line import layout as line_layout
 from rolf_adapters.ppo.vector.making import made, spaces_in, variants_of
 from rolf_adapters.ppo.vector.network import Network, Size
+from rolf_adapters.ppo.vector.senses import senses
 from rolf_adapters.ppo.vector.settings import Policy, Settings
 from rolf_adapters.ppo.vector.telling import of_episodes, of_evaluation, of_outcome
 from rolf_adapters.ppo.vector.update import Learning, Outcome
@@ -43,7 +44,9 @@ class VectorLearner:
 
     Raises:
         TypeError: observations or actions are of a kind that it cannot use.
-        ValueError: rows cannot be shared out among the processes, or variants are not known.
+        ValueError: rows cannot be shared out among the processes, variants are not known, or there is no such teacher,
+            score or senses.
+        LookupError: there is no such split.
     """
 
     def __init__(self, settings: Settings, seed: int) -> None:
@@ -55,13 +58,16 @@ class VectorLearner:
             undone.callback(self._envs.close)
             self.spaces = spaces_in(self._envs.single_observation_space, self._envs.single_action_space, world.id)
             self.layout = layout_of(settings.policy)
+            if self.layout is not None and self.layout.senses:
+                senses(self.layout)  # only to see that there are such; each collection makes its own
             self.network = network_for(self.spaces.observation, self.spaces.parts, settings.policy, seed)
             self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.training.learning_rate, eps=1e-5)
             self.experience = Experience(settings, self.network, self.layout, self._collecting(self._envs), seed)
             self._tests: Collector | None = None
             self._replaying: Replaying | None = None
             self._decisions: Decisions | None = None
-            self._score = scorer(world.score)
+            self._score = scorer("environment.score", world.score)
+            self._test_groups = self._tested()
             distillation, known = settings.training.distillation, self.experience.choosing.known
             self._distilling = Distilling(distillation, known, seed) if distillation.every else None
             undone.pop_all()
@@ -81,6 +87,13 @@ class VectorLearner:
         from rolf_adapters.ppo.vector.replay import Replaying  # LMDB is only there where it is asked for
 
         self._replaying = Replaying(settings, self._envs, self.network, folder, states, self.seed)
+
+    def _tested(self) -> Mapping[str, str]:
+        """Return the variants that are evaluated on, each with the group of those like it."""
+        world = self.settings.environment
+        if not world.test_split:
+            return self.experience.choosing.groups
+        return variants_of(world.id, world.test_split, "environment.test_split")
 
     def _collecting(self, envs: Any) -> Collector:
         world, spaces = self.settings.environment, self.spaces
@@ -185,7 +198,7 @@ class VectorLearner:
         world, rows = self.settings.environment, self.settings.rollout.evaluation_rows
         if self._tests is None:
             self._tests = self._collecting(made(world.id, rows, world.kwargs))
-        groups = variants_of(world.id, world.test_split) if world.test_split else self.experience.choosing.groups
+        groups = self._test_groups
         known = tuple(groups)
         chosen = [seeds.number(self.seed, "evaluation", row) for row in range(rows)]
         played = self._played(self._tests, [known[row % len(known)] for row in range(rows)] if known else [], chosen)

@@ -76,8 +76,13 @@ def spaces_in(seen: gym.Space[Any], done: gym.Space[Any], env_id: str) -> Spaces
     raise TypeError(f"{env_id} has actions {done!s:.120}; the vector learner wants Discrete, or MultiDiscrete from 0")
 
 
-def variants_of(env_id: str, split: str) -> dict[str, str]:
+def variants_of(env_id: str, split: str, key: str = "environment.split") -> dict[str, str]:
     """Return the values of the argument ``variant`` that make a split of an environment's benchmark.
+
+    Args:
+        env_id: Of Gymnasium.
+        split: As ``LineEnv``'s ``line-v1/fit``.
+        key: Of the configuration, which says so.
 
     Returns:
         Value -> the group of variants like it: its family, and its level where there is one.
@@ -88,9 +93,12 @@ def variants_of(env_id: str, split: str) -> dict[str, str]:
     """
     found = origin(env_id)
     if found is None:
-        raise ValueError(f"{env_id} brings no splits; leave split={split!r} out, or give variants")
-    members = found.split(split)
+        raise ValueError(f"{env_id} brings no splits; leave {key}={split!r} out, or give variants")
+    try:
+        members = found.split(split)
+    except LookupError as error:
+        raise LookupError(f"{key}: {error}") from error
     groups = families(members)
     if not all(isinstance(each.kwargs.get("variant"), str) for each in members.variants):
-        raise ValueError(f"split {split!r} of {env_id} is not told apart by the argument 'variant'; give variants")
+        raise ValueError(f"{key}={split!r} of {env_id} is not told apart by the argument 'variant'; give variants")
     return {str(each.kwargs["variant"]): groups[each.name] for each in members.variants}

@@ -12,8 +12,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rolf.evaluation.loading import Spec, load
 from rolf_adapters.ppo.vector.layout import Layout
+from rolf_adapters.ppo.vector.naming import object_of
 
 
 class Senses(Protocol):
@@ -38,9 +38,9 @@ def senses(layout: Layout) -> Senses:
     """Return the senses that a layout names.
 
     Raises:
-        ValueError: they work out as many numbers as the layout does not say.
+        ValueError: there are none, or they work out as many numbers as the layout does not say.
     """
-    found = cast(Senses, load(Spec(layout.senses, layout.senses)))
+    found = cast(Senses, object_of("policy.layout.senses", layout.senses))
     if found.size != layout.senses_size:
         raise ValueError(
             f"senses {layout.senses!r} work out {found.size} numbers of each entity, and the layout says "

@@ -113,6 +113,15 @@ class Imitation(Group):
     """What logits are multiplied by as PPO begins: a policy that imitates is as undecided as its teacher is
     unpredictable, and acts worse than its likeliest actions."""
 
+    @model_validator(mode="after")
+    def _somebody_to_imitate(self) -> Imitation:
+        if self.iterations and not self.teacher:
+            raise ValueError(
+                f"iterations={self.iterations!r} are to imitate a teacher, and none is named; give teacher, or "
+                "iterations: 0"
+            )
+        return self
+
 
 class Replay(Group):
     """Episodes that are learned from again: stored in the causal trajectory buffer, in the training's folder."""

@@ -8,7 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rolf.evaluation.loading import Spec, load
+from rolf_adapters.ppo.vector.naming import object_of
+
+KEY = "training.imitation.teacher"
 
 
 class Teacher(Protocol):
@@ -36,8 +38,8 @@ def teacher(text: str) -> Teacher:
     Raises:
         ValueError: there is none; says why.
     """
-    made: Teacher = load(Spec(text, text))
+    made: Teacher = object_of(KEY, text)
     for name in ("begin", "act"):
         if not callable(getattr(made, name, None)):
-            raise ValueError(f"teacher {text!r} is {made!r:.80}, which has no {name}; it needs begin and act")
+            raise ValueError(f"{KEY} {text!r} is {made!r:.80}, which has no {name}; it needs begin and act")
     return made

@@ -15,6 +15,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from learner_states import same
 
+from rolf.evaluation.errors import PolicyError
 from rolf_adapters.ppo.learner import Diverged, State
 from rolf_adapters.ppo.vector.learner import VectorLearner, build
 from rolf_adapters.ppo.vector.settings import (
@@ -206,6 +207,14 @@ def test_spaces_that_it_cannot_use_are_refused() -> None:
         build(cart_pole().model_copy(update={"environment": Environment(id="CartPole-v1", split="train")}), seed=0)
     with pytest.raises(LookupError, match="line-v1/fit"):
         build(cart_pole().model_copy(update={"environment": Environment(id=LINE, split="line-v1/fi")}), seed=0)
+
+
+def test_a_teacher_that_cannot_be_made_keeps_its_traceback(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong is in somebody's program, and not in the configuration."""
+    monkeypatch.setattr("linegym.teaching.cusum", lambda: 1 / 0)
+    with pytest.raises(PolicyError, match=r"could not be made.*ZeroDivisionError") as caught:
+        opened(line(teacher="linegym.teaching:cusum", iterations=1))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 def test_an_environment_that_does_not_tell_back_the_variants_is_refused() -> None:

@@ -117,8 +117,12 @@ def test_plays_the_checkpoint_of_a_run(tmp_path: Path) -> None:
 def test_says_whom_it_imitated() -> None:
     settings = Settings(
         environment=Environment(id="CartPole-v1"),
-        training=Training.model_validate({"iterations": 2, "imitation": {"teacher": "a:b", "iterations": 1}}),
+        training=Training.model_validate(
+            {"iterations": 2, "imitation": {"teacher": "linegym.teaching:cusum", "iterations": 1}}
+        ),
     )
     learner = build(settings, seed=0)
-    assert "after imitating a:b" in Player(settings, answering(settings, learner.state())).description
+    assert (
+        "after imitating linegym.teaching:cusum" in Player(settings, answering(settings, learner.state())).description
+    )
     learner.close()
