@@ -33,7 +33,7 @@ PARTIAL = ".partial-"
 BEGUN = "-begun"
 """Ends the name of one that is written as a return begins; the one that is written at its end takes its place."""
 NAME = re.compile(rf"iteration-(\d{{6,}})(?:-rollback-(\d+)({BEGUN})?)?")
-PACKAGES = ("rolf", "torch", "numpy", "gymnasium", "transformers")
+PACKAGES = ("rolf", "torch", "numpy", "gymnasium", "transformers", "tokenizers", "llguidance")
 """Whose versions decide whether the same bits come out."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -34,6 +35,29 @@ class Part(Protocol):
         """Become what a state says."""
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The part that says which tokenizer and chat template a learner has, and keeps nothing of them."""
+
+    digest: str
+    """Of both (`Template.digest`)."""
+
+    def state(self) -> State:
+        """See `Part.state`."""
+        return State({}, {"words": self.digest})
+
+    def check(self, state: State) -> None:
+        """See `Part.check`; states of before tell of none."""
+        if state.values.get("words", self.digest) != self.digest:
+            raise ValueError(
+                "the state is of a tokenizer, or of a chat template, that is another one, and was learned with other "
+                "tokens for the same text; give those that it was made with"
+            )
+
+    def load(self, state: State) -> None:
+        """See `Part.load`; they are what they are."""
+
+
 def state(policy: LanguagePolicy, optimiser: torch.optim.Optimizer, version: int, parts: Sequence[Part] = ()) -> State:
     """Return all that later iterations depend on, as copies."""
     tensors = {f"policy/{name}": each.detach().clone() for name, each in policy.trained()}
@@ -53,7 +77,8 @@ def load(state: State, policy: LanguagePolicy, optimiser: torch.optim.Optimizer,
 
     Raises:
         ValueError: it is another kind of learner's, or of a model of another shape, or of one whose untrained weights
-            are others, or the state has not what a part needs; nothing was changed.
+            are others, or of another tokenizer or chat template, or the state has not what a part needs; nothing was
+            changed.
     """
     parameters = dict(policy.trained())
     _check(state, policy, parameters)

@@ -254,7 +254,8 @@ class LanguageLearner:
         self._version = keeping.load(state, self.policy, self._optimiser, self._parts())
 
     def _parts(self) -> list[keeping.Part]:
-        return [each for each in (self._ahead, self._reference) if each is not None]
+        words = keeping.Words(self._template.digest)
+        return [words, *(each for each in (self._ahead, self._reference) if each is not None)]
 
     def close(self) -> None:
         """See `Learner.close`."""

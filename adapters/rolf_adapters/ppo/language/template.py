@@ -8,12 +8,24 @@ looks like a special token in a message is read as plain characters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import takewhile
 from typing import Any
+
+from rolf.variant import digest
 
 MARKS = ("⟦system⟧", "⟦first⟧", "⟦answer⟧", "⟦second⟧", "⟦reply⟧", "⟦third⟧")
 """What stands for messages while the template is rendered: nothing that a template would touch."""
+CLOCK = "strftime_now"
+"""The function by which templates learn the date."""
+MOMENTS = (datetime(2001, 2, 3, 4, 5, 6), datetime(2012, 11, 30, 21, 43, 57))
+"""Two that have nothing in common, as `FORMATS` write them."""
+FORMATS = "aAbBcdDeFGHIjklmMpRSTuUVwWxXyY"
+"""Letters of ``strftime`` behind a %."""
 
 
 class TemplateError(ValueError):
@@ -44,8 +56,8 @@ class Template:
         system: Whether conversations begin with a message of the system's.
 
     Raises:
-        TemplateError: it has none; or rendering it shows that what was said changes later; or its answers do not end
-            with a token of their own.
+        TemplateError: it has none; or rendering it shows that what was said changes later, or that the date has a part
+            in it; or its answers do not end with a token of their own.
     """
 
     def __init__(self, tokenizer: Any, *, system: bool = True) -> None:
@@ -60,6 +72,15 @@ class Template:
         (self.end,) = parts["end"]
         """Id of the token that ends an answer."""
         self._parts = parts
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what decides which ids a conversation becomes: the tokenizer, and what stands round messages."""
+        fast = getattr(self._tokenizer, "backend_tokenizer", None)
+        words = json.loads(fast.to_str()) if fast is not None else {"vocabulary": self._tokenizer.get_vocab()}
+        # How rows of a batch are made equally long is left behind by whoever has asked for it last.
+        kept = {name: each for name, each in words.items() if name not in ("padding", "truncation")}
+        return digest({"tokenizer": kept, "fragments": asdict(self.fragments)})
 
     def begin(self, system: str, message: str) -> tuple[int, ...]:
         """Return a context up to where the first answer begins."""
@@ -93,7 +114,9 @@ def _cut(tokenizer: Any, system: bool) -> Fragments:
     """Return the pieces of a conversation between its messages."""
     roles = ("system", "user", "assistant", "user", "assistant", "user")
     talk = [{"role": role, "content": mark} for role, mark in zip(roles, MARKS, strict=True)]
-    shown = tokenizer.apply_chat_template(talk if system else talk[1:], tokenize=False, add_generation_prompt=True)
+    talk = talk if system else talk[1:]
+    _see_no_date(tokenizer, talk)
+    shown = _rendered(tokenizer, talk)
     marks = MARKS if system else MARKS[1:]
     pieces = []
     rest = shown
@@ -113,3 +136,32 @@ def _cut(tokenizer: Any, system: bool) -> Fragments:
     if not end:
         raise TemplateError(f"no special token of the tokenizer's ends an answer: the template goes on with {behind!r}")
     return Fragments(opening, first, answer, end, behind.removeprefix(end))
+
+
+def _rendered(tokenizer: Any, talk: Sequence[Mapping[str, str]], template: str | None = None) -> str:
+    return str(tokenizer.apply_chat_template(talk, chat_template=template, tokenize=False, add_generation_prompt=True))
+
+
+def _see_no_date(tokenizer: Any, talk: Sequence[Mapping[str, str]]) -> None:
+    """See that a conversation is rendered alike at any time; where the template has no clock, there is nothing to see.
+
+    Raises:
+        TemplateError: it is not.
+    """
+    if CLOCK not in str(tokenizer.chat_template):
+        return
+    own = tokenizer.get_chat_template()
+    one, other = (_rendered(tokenizer, talk, _clock(moment) + own) for moment in MOMENTS)
+    if one != other:
+        at = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+        raise TemplateError(
+            f"the chat template puts the date or the hour into what it renders ({one[at : at + 30]!r} at one time, "
+            f"{other[at : at + 30]!r} at another), so the model would be asked otherwise as soon as that has changed; "
+            f"set a chat_template with a fixed text in place of {CLOCK}(...)"
+        )
+
+
+def _clock(moment: datetime) -> str:
+    """Return what a template is to begin with so that it takes a moment for now: it can be given no functions."""
+    written = "".join(f"|replace('%{each}', {json.dumps(moment.strftime(f'%{each}'))})" for each in FORMATS)
+    return f"{{% macro {CLOCK}(format) %}}{{{{ format|replace('%-', '%'){written} }}}}{{% endmacro %}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from file_tasks import tiny
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from rolf_adapters.ppo.checkpoint import versions
 from rolf_adapters.ppo.language.learner import LanguageLearner, build
 from rolf_adapters.ppo.language.settings import (
     Environment,
@@ -22,6 +24,7 @@ from rolf_adapters.ppo.language.settings import (
     Training,
     WarmStart,
 )
+from rolf_adapters.ppo.language.tiny import CHATML
 from rolf_adapters.ppo.learner import Diverged, State
 
 WARM = WarmStart(policy="termgym.policies.oracle:Oracle", episodes=8, epochs=6, batch=8, learning_rate=2e-3)
@@ -120,6 +123,26 @@ def test_a_state_of_something_else_is_refused(learner: LanguageLearner) -> None:
     with pytest.raises(ValueError, match="untrained weights are others"):
         other.load(part.state())
     assert equal(before, learner.state())
+
+
+def test_a_state_of_other_words_is_refused(learner: LanguageLearner) -> None:
+    """The same text would become other tokens than it has learned with; a state of before does not tell."""
+    kept = learner.state()
+    model, words = tiny(seed=4)
+    other = copy.deepcopy(words)
+    other.chat_template = CHATML.replace("<|im_start|>", "<|im_start|> ")
+    changed = LanguageLearner(settings(), model, other, seed=4)
+    before = changed.state()
+    with pytest.raises(ValueError, match="of a tokenizer, or of a chat template, that is another one"):
+        changed.load(kept)
+    assert equal(before, changed.state())
+    changed.load(State(kept.tensors, {name: each for name, each in kept.values.items() if name != "words"}))
+    changed.close()
+
+
+def test_versions_of_what_makes_tokens_are_kept() -> None:
+    """Other ones may come to other bits, which is said when a training is resumed."""
+    assert {"tokenizers", "llguidance", "transformers"} <= versions().keys()
 
 
 def test_frozen_weights_are_no_part_of_the_state() -> None:
