@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,7 +167,9 @@ class Experience:
             return samples
         scale = _summed(earned.advantages, places, training)  # stored rows have no twins
         stored = replaying.samples(len(samples), iteration, self.paid, clips, scale)
-        return samples if stored is None else samples.with_stored(stored)
+        if stored is None:  # counted all the same: another process may have some, and they add up their counts
+            return replace(samples, fresh=len(samples))
+        return samples.with_stored(stored)
 
     def _novelty(self, kept: Collected) -> NDArray[np.float64]:  # (steps, rows)
         """Return what is paid for having come to something new, and learn of it."""

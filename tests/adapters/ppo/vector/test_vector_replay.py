@@ -76,6 +76,17 @@ def samples_of(learner: VectorLearner, monkeypatch: pytest.MonkeyPatch, iteratio
 # ---- what is stored
 
 
+def test_whoever_has_nothing_stored_counts_with_the_other_processes(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They add up in every step how many samples are fresh; one that did not would have all of them wait for ever."""
+    learner = opened(line())
+    for iteration in range(2):
+        samples = samples_of(learner, monkeypatch, iteration)
+        assert samples.fresh == 160
+        assert (len(samples) > 160) == bool(iteration)
+
+
 def test_nothing_is_stored_where_nothing_is_learned_from_again(tmp_path: Path, opened: Opened) -> None:
     learner = opened(line(share=0.0))
     told = learner.iterate(0)
