@@ -1,13 +1,15 @@
 """Launching: torchrun starts as many processes as learn together, and this one stays in charge of how they end.
 
 torchrun ends with 1 and a traceback when it hears a signal, and kills what then takes longer than 30 s. So it hears
-none: it has a session of its own, and what is asked of this process is passed on to those that train, past it.
+none: it has a session of its own, and what is asked of this process is passed on to those that train, past it. And of
+a process that has ended with an error it reports over a page, though that one has told why: `main` runs it without.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -62,11 +64,12 @@ def launch(module: str, arguments: Sequence[str], *, processes: int, threads: in
         folder: Of the training.
 
     Returns:
-        0: the training is over; 130: it was stopped from outside, and can go on; all else: it has gone wrong.
+        0: the training is over; 130: it was stopped from outside, and can go on; all else: it has gone wrong, and this
+        is the code of the process that says why.
     """
-    # Its logs would stay in a folder of their own in /tmp, and it would warn that it sets the threads.
-    options = ["--standalone", "--nproc-per-node", str(processes), "--log-dir", str(folder / "processes")]
-    command = [sys.executable, "-m", "torch.distributed.run", *options, "-m", module, *arguments]
+    # Folders for its logs, in which it would write nothing, would stay; and it would warn that it sets the threads.
+    options = ["--standalone", "--nproc-per-node", str(processes), "--log-dir", os.devnull]
+    command = [sys.executable, "-m", __name__, *options, "-m", module, *arguments]
     environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
     with Asked() as asked:
         torchrun = subprocess.Popen(
@@ -150,3 +153,28 @@ def _goes_on(folder: Path) -> bool:
     manifest = json.loads((checkpoints / (checkpoints / "LATEST").read_text().strip() / "manifest.json").read_bytes())
     over = manifest["iteration"] >= manifest["config"]["training"]["iterations"]
     return not (over or manifest["progress"]["ended"])
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Be torchrun; return the exit code of the first process that has failed, 1 where a signal has ended it.
+
+    Args:
+        arguments: Of torchrun.
+    """
+    from torch.distributed import run
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+
+    logging.disable(logging.ERROR)
+    try:
+        run.main(list(arguments))
+    except ChildFailedError as error:
+        for rank, failure in sorted(error.failures.items()):
+            if failure.exitcode < 0:  # it could not say anything
+                wrong = f"process {rank} of the training was ended by {failure.signal_name()}"
+                print(f"Error: {wrong}; --resume goes on from the last checkpoint", file=sys.stderr)
+        return max(int(error.failures[min(error.failures)].exitcode), 1)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import torch
 
@@ -25,6 +25,7 @@ from rolf_adapters.ppo.refusals import REFUSALS, refused
 from rolf_adapters.ppo.stages import Gates, Verdict
 
 CONFIG, CHECKPOINTS = "config.yaml", "checkpoints"
+Found = TypeVar("Found")
 
 
 class TrainingError(RuntimeError):
@@ -44,6 +45,7 @@ class Run:
         TrainingError: the folder holds a training and ``resume`` is False, or another process trains there.
         ConfigError: the learner cannot be made like this.
         CheckpointError: what lies there is of another training, or nothing of it is whole.
+        SystemExit: another process raises one of these, and speaks for all.
     """
 
     def __init__(self, config: Config, out: Path, *, resume: bool, tell: Callable[[str], None]) -> None:
@@ -57,22 +59,17 @@ class Run:
         self._tell = tell
         self._first = parallel.rank() == 0
         new = self._first and not out.exists()
-        self._lock = _locked(out) if self._first else -1
+        self._lock = -1
         self._metrics: Metrics | None = None
         self._saved: tuple[int, int] | None = None
         self._learner: Learner | None = None
         try:
-            if self._first and not resume and ((out / METRICS).exists() or self.checkpoints.names()):
-                wrong = f"{str(out)!r} holds a training already"
-                raise TrainingError(f"{wrong}; --resume goes on with it, and --out names another folder")
-            if self._first and (out / CONFIG).exists() and not (out / METRICS).exists():
-                wrong = f"{str(out)!r} holds a {CONFIG} and no training, and a training writes one of that name"
-                raise TrainingError(f"{wrong}; give another --out")
-            parallel.gathered(None)  # nobody looks into the folder before the first has
+            self._agreed(lambda: self._enter(resume))  # nobody looks into the folder before the first has
             self._open(resume)
         except BaseException:
+            mine = new and self._lock >= 0
             self.close()
-            if new:
+            if mine:
                 with contextlib.suppress(OSError):  # something was written, and stays
                     out.rmdir()
             raise
@@ -190,34 +187,69 @@ class Run:
                     os.close(self._lock)
                     self._lock = -1
 
+    def _agreed(self, done: Callable[[], Found]) -> Found:
+        """Return what is done in all processes, or end all of them; the first in which something is wrong says it."""
+        found: list[Found] = []
+        wrong: Exception | None = None
+        try:
+            found.append(done())
+        except (ConfigError, CheckpointError, TrainingError) as error:
+            wrong = error
+        bad = [rank for rank, fine in enumerate(parallel.gathered(wrong is None)) if not fine]
+        if bad and bad[0] != parallel.rank():
+            raise SystemExit(0) from wrong  # with 0: else torchrun might end the one that speaks before it has spoken
+        if wrong is not None:
+            raise wrong
+        return found[0]
+
+    def _enter(self, resume: bool) -> None:
+        """Take the folder for this training, if it may go on or begin there; of several processes the first does."""
+        if not self._first:
+            return
+        self._lock = _locked(self.out)
+        there = (self.out / METRICS).exists()
+        if not resume and (there or self.checkpoints.names()):
+            wrong = f"{str(self.out)!r} holds a training already"
+            raise TrainingError(f"{wrong}; --resume goes on with it, and --out names another folder")
+        if (self.out / CONFIG).exists() and not there:
+            wrong = f"{str(self.out)!r} holds a {CONFIG} and no training, and a training writes one of that name"
+            raise TrainingError(f"{wrong}; give another --out")
+
     def _open(self, resume: bool) -> None:
         """Go on from the latest checkpoint, or begin."""
-        found, wrong = self.checkpoints.newest()
+        found, wrong = self._agreed(self.checkpoints.newest)
         self._say(*(f"passed over: {each}" for each in wrong))
-        lines = 0
         if found is None:
             if resume:
                 self._say(f"{str(self.out)!r} holds no checkpoint yet; the training begins")
-            self._learner = self._built(0)
+            self._agreed(lambda: self._build(0))
         else:
-            self._compare(found)
-            back = found.progress.get("back", False)
-            self._stand(found, found.rollbacks)
-            self._take(found, back=back)
-            self.ended = found.progress["ended"]
-            lines = found.progress["lines"]
-            self._saved = None if back else (self.rollbacks, self.iteration)
-        if self._first:
-            with self._writing():
-                try:
-                    self._metrics = Metrics(
-                        self.out, lines=lines, step=self.iteration, tensorboard=self.config.logging.tensorboard
-                    )
-                except ValueError as error:
-                    raise CheckpointError(str(error)) from error
-                atomic.write(self.out / CONFIG, self.config.text().encode())
+            self._agreed(lambda: self._go_on(found))
+        self._agreed(lambda: self._begin_files(0 if found is None else found.progress["lines"]))
         if self._saved is None:  # the beginning: so there is always something to go back to; or the end of a return
             self._write(self.learner.state(), good=True)
+
+    def _go_on(self, found: Checkpoint) -> None:
+        """Be where a checkpoint was written, and what it says."""
+        self._compare(found)
+        back = found.progress.get("back", False)
+        self._stand(found, found.rollbacks)
+        self._take(found, back=back)
+        self.ended = found.progress["ended"]
+        self._saved = None if back else (self.rollbacks, self.iteration)
+
+    def _begin_files(self, lines: int) -> None:
+        """Open the files of what is measured, of which so many lines count, and write down the configuration."""
+        if not self._first:
+            return
+        with self._writing():
+            try:
+                self._metrics = Metrics(
+                    self.out, lines=lines, step=self.iteration, tensorboard=self.config.logging.tensorboard
+                )
+            except ValueError as error:
+                raise CheckpointError(str(error)) from error
+            atomic.write(self.out / CONFIG, self.config.text().encode())
 
     def _compare(self, found: Checkpoint) -> None:
         """See that a checkpoint is of this training."""
@@ -237,7 +269,7 @@ class Run:
 
     def _take(self, found: Checkpoint, *, back: bool) -> None:
         """Have a learner become what a checkpoint says; ``back`` from a later one, what is left of it."""
-        learner = self._learner = self._built(self.rollbacks)
+        learner = self._build(self.rollbacks)
         try:
             if back and isinstance(learner, GoesBack):
                 gone = learner.go_back(found.state)
@@ -247,12 +279,14 @@ class Run:
         except ValueError as error:
             raise CheckpointError(f"{str(found.path)!r} is not of this learner: {error}") from error
 
-    def _built(self, rollbacks: int) -> Learner:
+    def _build(self, rollbacks: int) -> Learner:
+        """Make what learns, and return it."""
         build: Callable[..., Learner] = builder(self.config.experiment.kind)
         config = self.config.slower(self.config.stages.slower**rollbacks)
         try:
             learner = build(config, seed=config.experiment.seed)
             self._settle(learner)
+            self._learner = learner
             return learner
         except ConfigError:
             raise

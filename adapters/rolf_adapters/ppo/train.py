@@ -58,6 +58,7 @@ def train(config: Config, out: Path, *, resume: bool = False, report: Callable[[
         ConfigError: the configuration does not fit.
         CheckpointError: what lies there is of another training, or nothing of it is whole.
         TrainingError: it cannot begin, or has gone wrong for good.
+        SystemExit: it cannot begin, and another process raises one of these and speaks for all.
     """
     say = report or (lambda _: None)
     total = config.training.iterations
