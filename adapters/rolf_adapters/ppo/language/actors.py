@@ -26,7 +26,7 @@ except ImportError as error:
 
 from rolf_adapters.ppo.language import keeping
 from rolf_adapters.ppo.language.collector import Abandoned, Collected
-from rolf_adapters.ppo.language.player import Player, Share, parameters_of, unpacked
+from rolf_adapters.ppo.language.player import Made, Player, Share, parameters_of, unpacked
 from rolf_adapters.ppo.language.policy import LanguagePolicy
 from rolf_adapters.ppo.language.problems import Problem
 from rolf_adapters.ppo.language.settings import Settings
@@ -84,6 +84,7 @@ class Actors:
     Args:
         policy: Whose untrained weights those of the actors must be.
         settings: Of the training.
+        words: Digest of the tokenizer and the chat template that theirs must be (`Template.digest`).
         seed: The training's.
         patience: How long Ray may take to find a place for an actor [s].
 
@@ -91,8 +92,10 @@ class Actors:
         ValueError: Ray has fewer processors than there are to be actors.
     """
 
-    def __init__(self, policy: LanguagePolicy, settings: Settings, *, seed: int, patience: float = PATIENCE) -> None:
-        self._frozen = keeping.frozen(policy)
+    def __init__(
+        self, policy: LanguagePolicy, settings: Settings, words: str, *, seed: int, patience: float = PATIENCE
+    ) -> None:
+        self._wanted = Made(keeping.frozen(policy), words)
         groups = set(Settings.model_fields)  # there may be others, of which an actor need not know
         self._given = (settings.model_dump_json(include=groups), seed, sys.path)
         size = sum(each.nbytes for each in parameters_of(policy).values())
@@ -124,7 +127,7 @@ class Actors:
         Raises:
             Abandoned: it was stopped.
             ActorsLost: a share has cost so many actors that one more would be no use, or Ray has no place for one.
-            ValueError: an actor's model has other untrained weights.
+            ValueError: an actor's model has other untrained weights, or its tokenizer or chat template is another one.
             Exception: whatever an actor raised.
         """
         count = min(len(self._actors), len(problems))
@@ -183,15 +186,20 @@ class Actors:
     def _look_at(self, place: int) -> None:
         """See that an actor has begun as it should."""
         try:
-            frozen = ray.get(self._starting[place].begun)
+            made: Made = ray.get(self._starting[place].begun)
         except RayTaskError:
             self._dismiss(place)
             raise
-        if frozen != self._frozen:
+        if made != self._wanted:
             self._dismiss(place)
+            other = (
+                "model whose untrained weights are others"
+                if made.frozen != self._wanted.frozen
+                else "tokenizer or a chat template that is another one"
+            )
             raise ValueError(
-                "an actor has made a model whose untrained weights are others; policy.model must name the same one "
-                "wherever actors play, and be what is trained here"
+                f"an actor has made a {other}; policy.model must name the same one wherever actors play, and be what "
+                "is trained here"
             )
         del self._starting[place]
 

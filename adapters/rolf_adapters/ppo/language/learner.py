@@ -100,7 +100,7 @@ class LanguageLearner:
             return None
         from rolf_adapters.ppo.language.actors import Actors  # loads Ray
 
-        return Actors(self.policy, self.settings, seed=self._seed)
+        return Actors(self.policy, self.settings, self._template.digest, seed=self._seed)
 
     # ---- learning
 

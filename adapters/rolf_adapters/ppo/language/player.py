@@ -38,6 +38,15 @@ class Share(NamedTuple):
     """Of the policy."""
 
 
+class Made(NamedTuple):
+    """What a player has made of the settings, as it must be the same everywhere."""
+
+    frozen: str
+    """The SHA-256 of the weights that are never trained (`keeping.frozen`)."""
+    words: str
+    """Of the tokenizer and its chat template (`Template.digest`)."""
+
+
 class Player:
     """Has a policy of its own, and environments of its own."""
 
@@ -50,7 +59,7 @@ class Player:
         """Return the number of this process, which shows that it has one."""
         return os.getpid()
 
-    def begin(self, settings: str, seed: int, paths: Sequence[str]) -> str:
+    def begin(self, settings: str, seed: int, paths: Sequence[str]) -> Made:
         """Make the policy.
 
         Args:
@@ -59,7 +68,7 @@ class Player:
             paths: Where modules are looked for besides: what can be imported there, where the training is, can be here.
 
         Returns:
-            The SHA-256 of the weights that are never trained (`keeping.frozen`).
+            What must be the same as where it is learned.
 
         Raises:
             ValueError: there is no such model here.
@@ -71,8 +80,9 @@ class Player:
         model, tokenizer = loaded(read.policy.model, seed)
         self._policy = policy_of(read, model, tokenizer, seed)
         self._pool = Pool(read.rollout.environments, read.rollout.threads)
-        self._collector = Collector(speaker_of(read, self._policy, tokenizer), self._pool)
-        return keeping.frozen(self._policy)
+        speaker = speaker_of(read, self._policy, tokenizer)
+        self._collector = Collector(speaker, self._pool)
+        return Made(keeping.frozen(self._policy), speaker.template.digest)
 
     def play(self, parameters: Parameters, share: Share) -> bytes:
         """Return what comes of a share, `packed`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ from rolf_adapters.ppo.language.pool import Pool
 from rolf_adapters.ppo.language.problems import Problems
 from rolf_adapters.ppo.language.settings import Environment, Policy, Reward, Rollout, Settings, Speech, Training
 from rolf_adapters.ppo.language.speaking import speaker_of
+from rolf_adapters.ppo.language.tiny import CHATML
 from rolf_adapters.ppo.language.turns import Episode
 from rolf_adapters.ppo.learner import Diverged
 from rolf_adapters.ray_pool import local_ray
@@ -240,6 +242,19 @@ def test_a_model_that_is_another_one_there_is_refused(made: Any) -> None:
         made(1, seed=SEED + 1).collect(0)
 
 
+def test_words_that_are_others_there_are_refused() -> None:
+    """A prompt would be other tokens there than here, and what is learned would be of neither."""
+    model, words = tiny(seed=SEED)
+    words = copy.deepcopy(words)
+    words.chat_template = CHATML.replace("<|im_start|>", "<|im_start|> ")
+    learner = LanguageLearner(settings(1), model, words, seed=SEED)
+    try:
+        with pytest.raises(ValueError, match="made a tokenizer or a chat template that is another one"):
+            learner.collect(0)
+    finally:
+        learner.close()
+
+
 def test_a_model_that_cannot_be_made_there_is_told(made: Any) -> None:
     """Not as an actor that has died: the next one would fare no better."""
     with pytest.raises(ValueError, match=r"policy\.model='file_tasks:tinny'"):
@@ -251,7 +266,7 @@ def test_more_actors_than_there_is_room_for_are_refused(shared: LanguageLearner,
     with pytest.raises(ValueError, match="4 actors with 1 processors each; Ray has 3: give fewer"):
         made(4)
     shared.collect(0)
-    crowd = Actors(shared.policy, settings(2), seed=SEED, patience=1.0)
+    crowd = Actors(shared.policy, settings(2), shared._template.digest, seed=SEED, patience=1.0)
     try:
         with pytest.raises(ActorsLost, match=r"found no place for an actor in 1 s.*give fewer rollout\.actors"):
             crowd.play(shared.policy, *shared._share(0), version=0)
