@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
 import shutil
 import warnings
@@ -69,6 +70,8 @@ def main() -> None:
     """Write one HTML page a module and fail if one has none."""
     # pdoc looks a NamedTuple's annotations up where collections.namedtuple made the class, and finds no name there.
     warnings.filterwarnings("ignore", r"Error parsing type annotation .*\.__init__\. Import of", UserWarning)
+    # Nor is a constant a secret because somebody has the same PATH; no module reads one from the environment.
+    os.environ["PDOC_DISPLAY_ENV_VARS"] = "1"
     load_lazy_names()
     shutil.rmtree(OUTPUT, ignore_errors=True)
     pdoc.render.configure(docformat="google", show_source=False)
