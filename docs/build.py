@@ -70,7 +70,7 @@ def main() -> None:
     """Write one HTML page a module and fail if one has none."""
     # pdoc looks a NamedTuple's annotations up where collections.namedtuple made the class, and finds no name there.
     warnings.filterwarnings("ignore", r"Error parsing type annotation .*\.__init__\. Import of", UserWarning)
-    # Nor is a constant a secret because somebody has the same PATH; no module reads one from the environment.
+    # Nor is a constant a secret because somebody has the same PATH; the one that is read from there is a path.
     os.environ["PDOC_DISPLAY_ENV_VARS"] = "1"
     load_lazy_names()
     shutil.rmtree(OUTPUT, ignore_errors=True)
