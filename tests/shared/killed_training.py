@@ -2,7 +2,8 @@
 
 One process imports everything once and forks a child for each life, so that twenty kills do not cost twenty imports.
 A life ends so many iterations after its beginning, and a random time into the next: counted by the clock alone, no life
-would come past its first iteration on a machine that has become busy since the whole training was timed.
+would come past its first iteration on a machine that has become busy since the whole training was timed. One that is
+done before it was killed so often is put aside as ``OUT-0``, ``OUT-1`` and so on, and another one begins.
 """
 
 from __future__ import annotations
@@ -63,12 +64,15 @@ def main(out: str, kills: str, seed: str, plain: str) -> None:
     end, whole = life(config, Path(out + "-whole"), None)
     assert end == 0
     found: list[str] = []
+    done = 0
     while len(found) < count:
         # Now and then it is killed before it has begun.
         told = 1 + draw.randint(0, 2 * iterations // (count + 1)) if draw.random() < 0.85 else 0
         end, _ = life(config, Path(out), told, draw.uniform(0.0, 1.5 * whole / iterations))
         if end == 0:
-            break
+            Path(out).rename(f"{out}-{done}")
+            done += 1
+            continue
         assert end == -signal.SIGKILL, end
         latest = Path(out, "checkpoints", "LATEST")
         found.append(latest.read_text().strip() if latest.exists() else "none")

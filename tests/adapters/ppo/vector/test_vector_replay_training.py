@@ -29,12 +29,15 @@ def killed(out: Path, kills: int, seed: int) -> list[str]:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found: list[str] = json.loads(done.stdout)
+    assert len(found) == kills
+    for each in out.parent.glob(f"{out.name}-[0-9]*"):  # done before all kills had come
+        assert_whole(each, out.with_name(f"{out.name}-whole"))
     return found
 
 
-def assert_whole(out: Path) -> None:
+def assert_whole(out: Path, whole: Path | None = None) -> None:
     """Checkpoints, curves, segments of the buffer, and what its index knows: all as in the undisturbed run."""
-    whole = out.with_name(f"{out.name}-whole")
+    whole = whole or out.with_name(f"{out.name}-whole")
     assert files(out) == files(whole)
     assert any(name.startswith("buffer/rank-0/") and data for name, data in files(out).items())
     with stored(out) as one, stored(whole) as other:
