@@ -105,7 +105,7 @@ class _ApartRows(gym.vector.VectorWrapper):
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode in each row, with seeds that no other runner's rows have."""
-        return super().reset(seed=_drawn(seed) if isinstance(seed, int) else seed, options=options)
+        return super().reset(seed=_drawn(int(seed)) if isinstance(seed, (int, np.integer)) else seed, options=options)
 
 
 def _drawn(*numbers: int) -> int:

@@ -27,9 +27,10 @@ def chosen(own: Variant, asked: str | Mapping[str, Any], choices: Collection[str
     if read.env_id != own.env_id or read.wrappers:
         raise ValueError(f"this server plays {own.env_id} without wrappers, not {read.as_json()!r:.200}")
     allowed = _allowed(own.env_id) | dict.fromkeys(choices, _anything)
+    made = dict(own.kwargs)
     for name, value in read.kwargs.items():
         if name in own.kwargs and own.kwargs[name] == value:
-            continue
+            continue  # the server's own stays: True is equal to 1, and no other word for it
         if name not in allowed:
             has = repr(own.kwargs[name]) if name in own.kwargs else "its default"
             raise ValueError(
@@ -38,7 +39,8 @@ def chosen(own: Variant, asked: str | Mapping[str, Any], choices: Collection[str
             )
         if not allowed[name](value):
             raise ValueError(f"{name}={value!r:.100} is nothing that a client may choose; give a name that is built in")
-    return read, Variant(own.env_id, {**own.kwargs, **read.kwargs})
+        made[name] = value
+    return read, Variant(own.env_id, made)
 
 
 def _allowed(env_id: str) -> dict[str, Callable[[Any], bool]]:

@@ -199,6 +199,16 @@ def test_the_servers_arguments_hold_for_all(terminal: Session) -> None:
         assert terminal._made.kwargs == {"max_steps": 9, **kwargs}
 
 
+def test_what_is_equal_to_the_servers_does_not_take_its_place() -> None:
+    """1 is equal to True, and another argument."""
+    made = Session(TERMINAL, {"network": False, "max_steps": 1})
+    made.reset(variant={"env_id": TERMINAL, "kwargs": {"network": 0, "max_steps": True}, "seed": 0})
+    assert made._made is not None
+    assert [*made._made.kwargs.values()] == [False, 1]
+    assert [type(each) for each in made._made.kwargs.values()] == [bool, int]
+    made.close()
+
+
 def test_what_the_server_leaves_to_its_clients_they_choose(line: Session) -> None:
     """A line's variant is anybody's choice; its horizon where the server says so."""
     asked = {"env_id": LINE, "kwargs": {"variant": "serial/rtd/profinet/bearing", "horizon": 2}, "seed": 0}
